@@ -1,0 +1,8 @@
+import { run } from '../scripts/dispatch.ts';
+
+await run({
+  script: 'bench',
+  what: 'suite',
+  folder: new URL('suites/', import.meta.url),
+  options: {},
+});
