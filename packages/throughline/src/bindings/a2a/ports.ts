@@ -1,0 +1,40 @@
+import type { Admission, AdmissionRequest } from '../../model/admission.ts';
+import type { Observation } from '../../model/observation.ts';
+import type { Caller, Principal } from '../../model/principal.ts';
+import type { TaskPage, TaskQuery, TaskRecord } from '../../model/task-record.ts';
+
+/**
+ * What the A2A binding needs of a hub; served in process or over the hub's API. Every method checks
+ * rights itself. What the caller may not see is `not-found`, exactly as if it did not exist.
+ */
+export interface A2aPorts {
+  /** `Authorization` header's value (or undefined) → who calls; throws `unauthenticated`. */
+  authenticate(credential: string | undefined): Promise<Principal>;
+  /**
+   * Decides over contextId, taskId, referenceTaskIds and messageId, and writes the decision, before
+   * anything runs. Throws `context-refused` (unknown, foreign and expired alike), `not-found` (a task
+   * one may not see), `invalid` (contextId is not the task's), `conflict` (messageId with another
+   * payload), `terminal` (the task is over; the message names the context to go on in).
+   */
+  admit(caller: Caller, request: AdmissionRequest): Promise<Admission>;
+  /** Keeps a message-only reply as the answer to that message. */
+  saveReply(
+    caller: Caller,
+    reply: { agent: string; messageId: string; contextId: string; reply: unknown },
+    observations: readonly Observation[],
+  ): Promise<void>;
+  /** Undefined: not there, or not the caller's. The executing agent may load its own. */
+  loadTask(caller: Caller, taskId: string): Promise<TaskRecord | undefined>;
+  /**
+   * Writes record and observations together; gives the new version. `conflict` when the version is
+   * not the stored one, `terminal` when the stored task is over.
+   */
+  saveTask(
+    caller: Caller,
+    record: TaskRecord,
+    observations: readonly Observation[],
+  ): Promise<{ version: number }>;
+  listTasks(caller: Caller, query: TaskQuery): Promise<TaskPage>;
+  /** What the client side of a binding saw. */
+  observe(caller: Caller, observations: readonly Observation[]): Promise<void>;
+}

@@ -1,0 +1,42 @@
+import type { DraftInput } from '../model/assertion.ts';
+import type { ContentRef } from '../model/content.ts';
+import type { Handover } from '../model/usage.ts';
+
+/**
+ * What a Master needs of its hub; served in process or over the hub's API. The Master's own
+ * principal is the caller.
+ */
+export interface MasterPorts {
+  /** Public ids, so that everything has its name before it happens. */
+  newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string;
+  /** Puts statements into the graph in order, all or none. */
+  assert(drafts: readonly DraftInput[]): Promise<void>;
+  /** Finds the Dialog, Task and Activity behind an A2A task of one's own. */
+  locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
+  /** Offloads content once per case; the same bytes in one case give the same reference. */
+  putContent(content: {
+    activity: string;
+    resource: string;
+    mediaType: string;
+    bytes: Uint8Array;
+  }): Promise<ContentRef>;
+  getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /** A right to read one piece of content, for one principal, for some seconds. */
+  readToken(request: { uri: string; audience: string; seconds: number }): Promise<string>;
+  /** The run's decisions; `expected` is the version read (0 for a new one), another is `conflict`. */
+  saveRun(run: {
+    id: string;
+    activity: string;
+    done: boolean;
+    state: unknown;
+    expected: number;
+  }): Promise<{ version: number }>;
+  loadRun(id: string): Promise<{ state: unknown; version: number } | undefined>;
+  /** Runs of this Master that are not done. */
+  openRuns(): Promise<readonly string[]>;
+  /** Keeps figures and both counted texts. */
+  saveHandover(
+    handover: Handover,
+    texts: { sent: string; fullHistory: string; returned?: string },
+  ): Promise<void>;
+}

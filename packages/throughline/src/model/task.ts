@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { foreignId, idSchema, shortText } from './ids.ts';
+
+export const taskStates = [
+  'defined',
+  'in-progress',
+  'awaiting',
+  'interrupted',
+  'completed',
+  'failed',
+  'cancelled',
+  'rejected',
+  'timed-out',
+] as const;
+export const taskState = z.enum(taskStates);
+export type TaskState = z.infer<typeof taskState>;
+
+export const awaitingWhat = z.enum(['input', 'authorization', 'result']);
+export type AwaitingWhat = z.infer<typeof awaitingWhat>;
+
+export const finalTaskStates: readonly TaskState[] = [
+  'completed',
+  'failed',
+  'cancelled',
+  'rejected',
+  'timed-out',
+];
+
+const open: readonly TaskState[] = ['in-progress', 'awaiting', 'interrupted', ...finalTaskStates];
+
+/**
+ * Steps that a Task may take. `timed-out` set by an observer gives way to the executor's word; that
+ * exception is the fold's, not the table's.
+ */
+export const taskSteps: Readonly<Record<TaskState, readonly TaskState[]>> = {
+  defined: open,
+  'in-progress': open,
+  awaiting: open,
+  interrupted: open,
+  completed: [],
+  failed: [],
+  cancelled: [],
+  rejected: [],
+  'timed-out': [],
+};
+
+/** How we know: said by a participant about its own work, seen by a peer, or by a supervisor. */
+export const basis = z.enum(['reported', 'observed', 'supervised']);
+export type Basis = z.infer<typeof basis>;
+
+/** One party's word about a state that another party contests. */
+export const statementOfState = z.object({
+  source: z.string(),
+  basis,
+  state: z.string(),
+  seq: z.int(),
+});
+
+export const taskSchema = z.object({
+  id: idSchema('task'),
+  dialog: idSchema('dialog'),
+  activity: idSchema('activity'),
+  objective: shortText.optional(),
+  state: taskState,
+  awaiting: awaitingWhat.optional(),
+  /** `error`: completed, with a result that says the work went wrong. */
+  outcome: z.enum(['ok', 'error']).optional(),
+  localId: foreignId.optional(),
+  /** Facts of their own, beside the one state. */
+  cancelRequested: z.boolean().optional(),
+  unresolved: z.boolean().optional(),
+  /** Whose word and on which basis the state rests. */
+  stateBasis: basis.optional(),
+  stateSource: z.string().optional(),
+  /** Set when others say something else; their words stay readable here. */
+  contested: z.array(statementOfState).max(16).optional(),
+});
+export type Task = z.infer<typeof taskSchema>;

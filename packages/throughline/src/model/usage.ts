@@ -1,0 +1,18 @@
+import { z } from 'zod';
+import { idSchema } from './ids.ts';
+
+/** Tokens of one hand-over; both counted texts are kept so that anyone can count again. */
+export const handoverSchema = z.object({
+  task: idSchema('task'),
+  dialog: idSchema('dialog'),
+  agent: z.string(),
+  /** Names of what the selection left out. */
+  withheld: z.array(z.string()),
+  tokenizer: z.string(),
+  /** On the bytes that went out, contents delivered by reference included. */
+  sent: z.int().nonnegative(),
+  /** What handing over the whole transcript would have been at that moment. */
+  fullHistory: z.int().nonnegative(),
+  returned: z.int().nonnegative().optional(),
+});
+export type Handover = z.infer<typeof handoverSchema>;

@@ -1,0 +1,168 @@
+/**
+ * The port that every database driver fills. It knows nothing of meaning: a numbered log, the graph
+ * as objects and edges, and versioned records found by index. All three change in one transaction.
+ *
+ * Text that a person may have written never arrives here in the clear: `sealed` is encrypted by the
+ * hub under the case's key, and index values made from ids of outside are blinded.
+ */
+
+/** JSON without `undefined`, kept as given. */
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
+
+export interface LogEntry {
+  /** Assertion id. */
+  readonly id: string;
+  /** Object that the entry is about. */
+  readonly about: string;
+  /** Activity it belongs to; absent for Participants. */
+  readonly activity?: string;
+  /** Shape: ids, types, states, times, commitments. */
+  readonly shape: Json;
+  /** Content of the entry, encrypted. */
+  readonly sealed?: Uint8Array;
+}
+
+export interface StoredLogEntry extends LogEntry {
+  readonly seq: number;
+  /** SHA-256 over the previous hash and this entry's shape, hexadecimal. */
+  readonly hash: string;
+}
+
+export interface StoredObject {
+  readonly id: string;
+  /** `participant`, `activity`, `dialog`, `task`, `resource`. */
+  readonly kind: string;
+  readonly activity?: string;
+  /** Dialog that a Task is in; lets a Dialog list its Tasks. */
+  readonly parent?: string;
+  readonly shape: Json;
+  readonly sealed?: Uint8Array;
+  /** Sequence number of the last entry that changed it; orders lists. */
+  readonly seq: number;
+}
+
+export interface StoredEdge {
+  readonly id: string;
+  readonly type: string;
+  readonly from: string;
+  readonly to: string;
+  readonly activity?: string;
+  readonly status: 'active' | 'revoked';
+  readonly shape: Json;
+  readonly sealed?: Uint8Array;
+  readonly seq: number;
+}
+
+export interface RecordKey {
+  /** What it is: `context`, `task`, `message`, `grant`, `key`, `run`, …; the hub's own words. */
+  readonly kind: string;
+  readonly key: string;
+}
+
+export interface StoredRecord extends RecordKey {
+  /** 1 at the first write, one more at each. */
+  readonly version: number;
+  /** Order in lists: milliseconds, sequence number or nothing in particular (0). */
+  readonly sort: number;
+  /** name → value; a record is found by any of them. */
+  readonly index: Readonly<Record<string, string>>;
+  readonly shape: Json;
+  readonly sealed?: Uint8Array;
+  /** Milliseconds since the epoch after which it may be swept. */
+  readonly expiresAt?: number;
+}
+
+export interface RecordQuery {
+  readonly kind: string;
+  /** All of these must match. At least one. */
+  readonly index: Readonly<Record<string, string>>;
+  /** Descending by (sort, key) unless `ascending`. */
+  readonly ascending?: boolean;
+  /** Only what comes after this place in that order. */
+  readonly after?: { readonly sort: number; readonly key: string };
+  /** Inclusive bounds on `sort`. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly limit: number;
+}
+
+export interface EdgeQuery {
+  readonly direction: 'out' | 'in';
+  readonly types?: readonly string[];
+  /** Revoked ones too. Default: active only. */
+  readonly revoked?: boolean;
+}
+
+/** Reads, as of one moment. */
+export interface StoreReader {
+  /** Highest sequence number. */
+  head(): Promise<{ readonly seq: number; readonly hash: string }>;
+  /** Entries after a number, ascending; of one activity or about one object where given. */
+  log(query: {
+    readonly after: number;
+    readonly limit: number;
+    readonly activity?: string;
+    readonly about?: string;
+  }): Promise<readonly StoredLogEntry[]>;
+  /** Those that exist, in no order. */
+  objects(ids: readonly string[]): Promise<readonly StoredObject[]>;
+  /** Ascending by sequence of their last change; at most `limit`. */
+  objectsOf(query: {
+    readonly activity?: string;
+    readonly parent?: string;
+    readonly kind?: string;
+    readonly limit: number;
+  }): Promise<readonly StoredObject[]>;
+  edge(id: string): Promise<StoredEdge | undefined>;
+  /** Edges that touch any of these objects. */
+  edges(ids: readonly string[], query: EdgeQuery): Promise<readonly StoredEdge[]>;
+  edgesOf(activity: string, limit: number): Promise<readonly StoredEdge[]>;
+  /** Closure along these types in one direction, nearest first, without the start; bounded. */
+  reach(
+    ids: readonly string[],
+    query: EdgeQuery & { readonly depth: number; readonly limit: number },
+  ): Promise<readonly { readonly id: string; readonly depth: number }[]>;
+  record(key: RecordKey): Promise<StoredRecord | undefined>;
+  records(query: RecordQuery): Promise<readonly StoredRecord[]>;
+  /** How many match, without the place and the limit. */
+  count(query: Omit<RecordQuery, 'after' | 'limit' | 'ascending'>): Promise<number>;
+}
+
+export interface StoreWriter extends StoreReader {
+  /** Gives each entry the next number and chains its hash. */
+  append(entries: readonly LogEntry[]): Promise<readonly StoredLogEntry[]>;
+  putObject(object: StoredObject): Promise<void>;
+  putEdge(edge: StoredEdge): Promise<void>;
+  /**
+   * Writes a record. `expected` is the version it must have now (0: must not exist); another one is
+   * `conflict`. Absent: last write wins. Gives the new version.
+   */
+  putRecord(
+    record: Omit<StoredRecord, 'version'>,
+    options?: { readonly expected?: number },
+  ): Promise<number>;
+  deleteRecord(key: RecordKey): Promise<void>;
+  /** Forgets the sealed part of everything of one activity; shapes and hashes stay. */
+  eraseActivity(activity: string): Promise<void>;
+}
+
+/**
+ * A store of one domain.
+ *
+ * `write` runs work alone, in one transaction, and resolves after its effects are on disk; several
+ * waiting works may share one commit, each with its own savepoint, so that one that throws undoes
+ * only itself. Work must await nothing but the writer, or it is refused with `timeout`.
+ */
+export interface Store {
+  read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
+  write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T>;
+  /** Calls back after each commit with the highest number; gives a function that stops it. */
+  onCommit(listener: (seq: number) => void): () => void;
+  close(): Promise<void>;
+}
