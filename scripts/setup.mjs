@@ -18,13 +18,13 @@ const scriptNode = join(root, 'node_modules/.bin/node');
 const oldestNode = [22, 18];
 
 const say = (text) => process.stderr.write(`${text}\n`);
+const fits = (list, own) => !list || list.includes(own);
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
 /** The packages of the lock that are not in node_modules in that version, as this machine needs them. */
 function missing() {
   const record = join(root, 'node_modules/.package-lock.json');
   const present = existsSync(record) ? JSON.parse(readFileSync(record, 'utf8')).packages : {};
-  const fits = (list, own) => !list || list.includes(own);
   return Object.entries(readJson('package-lock.json').packages)
     .filter(([path, { version, link, os, cpu }]) => {
       if (!path.includes('node_modules/')) return false;
@@ -138,9 +138,8 @@ async function alone(work) {
     if (!told) say('Another set-up of this checkout is running: waiting for it …');
     await wait(200);
   }
-  const release = () => rmSync(lockOfSetup, { force: true });
   process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
-  process.once('exit', release);
+  process.once('exit', () => rmSync(lockOfSetup, { force: true }));
   await work();
 }
 
