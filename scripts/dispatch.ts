@@ -19,7 +19,7 @@ export type Decision =
   | { readonly kind: 'refuse'; readonly message: string };
 
 /** The names that can be run: folders with a main.ts. */
-export function namesIn(folder: URL): string[] {
+function namesIn(folder: URL): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/main.ts`, folder)))

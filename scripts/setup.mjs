@@ -81,7 +81,9 @@ function npm(command) {
       else if (line.includes('.tgz')) fetched += 1;
     }
   });
-  const stop = progress(() => `${fetched} of about ${total} packages`);
+  const stop = progress(() =>
+    fetched === 0 ? 'asking the registry' : `${fetched} of about ${total} packages`,
+  );
   return new Promise((resolve) => {
     child.on('error', (error) => said.push(error.message));
     child.on('close', (code) => resolve({ code, said: [...said, rest], seconds: stop() }));

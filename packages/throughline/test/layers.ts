@@ -16,7 +16,7 @@ const rings = [
 const ringed: readonly string[] = rings.flat();
 
 /** Which layers each layer may import besides itself. */
-export const layers: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
+const layers: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...rings.flatMap((ring, at) =>
     ring.map((name) => [name, rings.slice(0, at).flat()] satisfies [string, string[]]),
   ),
@@ -25,7 +25,7 @@ export const layers: ReadonlyMap<string, readonly string[]> = new Map<string, re
 ]);
 
 /** Layers that run anywhere, with the packages they may use; Node's own modules are out of bounds. */
-export const portable: Readonly<Record<string, readonly string[]>> = {
+const portable: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   model: ['zod'],
   graph: [],
@@ -35,7 +35,7 @@ export const portable: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that stay in one layer: wire names in bindings, databases in store, arguments in cli. */
-export const homes: Readonly<Record<string, string>> = {
+const homes: Readonly<Record<string, string>> = {
   '@a2a-js/sdk': 'bindings',
   '@modelcontextprotocol/client': 'bindings',
   '@modelcontextprotocol/server': 'bindings',
