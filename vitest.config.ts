@@ -18,6 +18,7 @@ export default defineConfig({
         test: {
           // These use the package as its users have it: built, and in processes of their own.
           name: 'built',
+          testTimeout: 30_000,
           include: [
             'packages/throughline/test/**/*.test.ts',
             '{examples,bench,scripts}/**/*.test.ts',
