@@ -3,8 +3,9 @@ import { placeOf, type Source, visit } from './source.ts';
 const maxLines = 500;
 const kebabCase = /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config|d))?\.(ts|tsx|mjs)$/;
 
-/** Revisions that protocols name by date: the only dates a comment may hold. */
-const protocolRevisions = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
+/** What standards call themselves: the only dates and numbers of that form a comment may hold. */
+const namesOfStandards =
+  /\bPKCS #\d+|\b(2024-11-05|2025-03-26|2025-06-18|2025-11-25|2026-07-28)\b/g;
 
 const inComments: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/@ts-(ignore|expect-error|nocheck)/, 'switches the compiler off'],
@@ -27,7 +28,7 @@ export function untidiness(source: Source): string[] {
     },
   });
   for (const { start, value } of comments) {
-    const rest = protocolRevisions.reduce((left, date) => left.replaceAll(date, ''), value);
+    const rest = value.replaceAll(namesOfStandards, '');
     for (const [pattern, problem] of inComments) {
       if (pattern.test(rest)) found.push(`${placeOf(source, start)}: comment ${problem}`);
     }

@@ -1,0 +1,2 @@
+console.error('The support desk does not run yet.');
+process.exitCode = 2;
