@@ -1,5 +1,6 @@
 import type { DraftInput } from '../model/assertion.ts';
 import type { ContentRef } from '../model/content.ts';
+import type { Party } from '../model/observation.ts';
 import type { Handover } from '../model/usage.ts';
 
 /**
@@ -9,7 +10,12 @@ import type { Handover } from '../model/usage.ts';
 export interface MasterPorts {
   /** Public ids, so that everything has its name before it happens. */
   newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string;
-  /** Puts statements into the graph in order, all or none. */
+  /** The Participant id of a party: one per principal, or per URL for outsiders; minted once. */
+  participant(party: Party): Promise<string>;
+  /**
+   * Puts statements into the graph in order, all or none. Saying again what is so already (same
+   * object, same statement) changes nothing, so that a Master killed in between may repeat the call.
+   */
   assert(drafts: readonly DraftInput[]): Promise<void>;
   /** Finds the Dialog, Task and Activity behind an A2A task of one's own. */
   locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
