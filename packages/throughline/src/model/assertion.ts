@@ -23,6 +23,7 @@ export const statementSchema = z.discriminatedUnion('says', [
   z.object({
     says: z.literal('dialog.opened'),
     activity: idSchema('activity'),
+    /** The one that invokes comes first; one alone: who invokes is not known. */
     participants: z.array(idSchema('participant')).min(1).max(64),
     objective: shortText.optional(),
     managed: management,
@@ -131,6 +132,8 @@ export const conflictSchema = z.object({
     'needs-selector',
     'tool-invokes',
     'other-activity',
+    /** Lineage between Tasks of two Dialogs, said by one who is not in both. */
+    'unverified',
   ]),
   message: z.string(),
 });

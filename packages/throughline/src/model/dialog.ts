@@ -47,6 +47,8 @@ export const dialogSchema = z.object({
   id: idSchema('dialog'),
   activity: idSchema('activity'),
   participants: z.array(idSchema('participant')).min(1).max(64),
+  /** Who opened it; stays when it leaves. Absent where upstream is withheld or unmanaged. */
+  invoker: idSchema('participant').optional(),
   objective: shortText.optional(),
   managed: management,
   state: dialogState,

@@ -72,6 +72,7 @@ export const taskSchema = z.object({
   /** Whose word and on which basis the state rests. */
   stateBasis: basis.optional(),
   stateSource: z.string().optional(),
+  stateSeq: z.int().optional(),
   /** Set when others say something else; their words stay readable here. */
   contested: z.array(statementOfState).max(16).optional(),
 });
