@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+import {
+  foreignId,
+  idSchema,
+  principalSchema,
+  shortText,
+  type Principal,
+} from '../model/index.ts';
+import { authorize } from './authorize.ts';
+import type { Deps } from './deps.ts';
+import type { Random } from './ids.ts';
+import { Records, type Kept } from './records.ts';
+import { notFound, parse } from './refusals.ts';
+import { sameText } from './vault.ts';
+
+const prefix = 'tlk_';
+const secretBytes = 32;
+const credentialForm = /^Bearer (tlk_[A-Za-z0-9_-]{43})$/;
+const maxKeys = 1_000;
+
+const shapeSchema = z.object({ hash: z.string(), createdAt: z.int(), revoked: z.boolean() });
+const contentSchema = z.object({ principal: principalSchema, label: shortText.optional() });
+const keyRecords = new Records('key', shapeSchema, contentSchema);
+type KeyRecord = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
+
+const requestSchema = z.object({ principal: principalSchema, label: shortText.optional() });
+export type KeyRequest = z.input<typeof requestSchema>;
+
+/** A key as its tenant's operators see it; the key itself is shown once, when it is made. */
+export interface KeyInfo {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly label?: string;
+  readonly createdAt: string;
+  readonly revoked: boolean;
+}
+
+const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+const unauthenticated = () =>
+  new ThroughlineError(
+    'unauthenticated',
+    'no valid key came with the call; send "Authorization: Bearer" with a key of this hub',
+  );
+
+/** API keys: who calls. Only their SHA-256 is kept. */
+export class Keys {
+  readonly #deps: Deps;
+  readonly #random: Random;
+
+  constructor(deps: Deps, random: Random) {
+    this.#deps = deps;
+    this.#random = random;
+  }
+
+  /** Value of an Authorization header → principal; `unauthenticated` for all else. */
+  async authenticate(credential: string | undefined): Promise<Principal> {
+    const key = credentialForm.exec(credential ?? '')?.[1];
+    if (key === undefined) throw unauthenticated();
+    const hash = hashOf(key);
+    const { store, vault } = this.#deps;
+    const [found] = await store.read((reader) =>
+      keyRecords.find(reader, vault.domain, { index: { hash }, limit: 1 }),
+    );
+    if (found?.content === undefined || found.shape.revoked || !sameText(found.shape.hash, hash)) {
+      throw unauthenticated();
+    }
+    return found.content.principal;
+  }
+
+  /** Operators make keys for principals of their own tenant. */
+  async create(by: Principal, request: KeyRequest): Promise<{ id: string; key: string }> {
+    const { principal, label } = parse(requestSchema, request, 'key request');
+    authorize(by, 'administer', { tenant: principal.tenant }, () =>
+      notFound('tenant', principal.tenant),
+    );
+    return this.#write(principal, label);
+  }
+
+  /** A key without anyone's leave: for whoever owns the data folder, at first start. */
+  async bootstrap(principal: Principal): Promise<string> {
+    const { key } = await this.#write(parse(principalSchema, principal, 'principal'), 'bootstrap');
+    return key;
+  }
+
+  async list(by: Principal): Promise<KeyInfo[]> {
+    authorize(by, 'administer', { tenant: by.tenant }, () => notFound('list', 'keys'));
+    const { store, vault } = this.#deps;
+    const index = { tenant: vault.blind('tenant', by.tenant) };
+    const found = await store.read((reader) =>
+      keyRecords.find(reader, vault.domain, { index, limit: maxKeys }),
+    );
+    return found.flatMap(toInfo);
+  }
+
+  /** From then on the key authenticates nobody. */
+  async revoke(by: Principal, id: string): Promise<void> {
+    const refusal = () => notFound('key', id);
+    if (!idSchema('key').safeParse(id).success) throw refusal();
+    const { store, vault } = this.#deps;
+    await store.write(async (writer) => {
+      const found = await keyRecords.get(writer, vault.domain, id);
+      const tenant = found?.content?.principal.tenant;
+      authorize(by, 'administer', tenant === undefined ? undefined : { tenant }, refusal);
+      if (found?.content === undefined || found.shape.revoked) return;
+      const { key, sort, index, content } = found;
+      const shape = { ...found.shape, revoked: true };
+      await keyRecords.put(writer, vault.domain, { key, sort, index, shape, content });
+    });
+  }
+
+  async #write(principal: Principal, label?: string): Promise<{ id: string; key: string }> {
+    const { store, vault, ids, now } = this.#deps;
+    const id = ids.make('key');
+    const key = prefix + Buffer.from(this.#random(secretBytes)).toString('base64url');
+    const hash = hashOf(key);
+    const createdAt = now().getTime();
+    const tenant = vault.blind('tenant', foreignId.parse(principal.tenant));
+    await store.write(async (writer) => {
+      if ((await keyRecords.count(writer, { tenant })) >= maxKeys) {
+        throw new ThroughlineError('quota', `a tenant has at most ${maxKeys} keys, revoked ones included`);
+      }
+      await keyRecords.put(writer, vault.domain, {
+        key: id,
+        sort: createdAt,
+        index: { hash, tenant },
+        shape: { hash, createdAt, revoked: false },
+        content: { principal, ...(label === undefined ? {} : { label }) },
+        expected: 0,
+      });
+    });
+    return { id, key };
+  }
+}
+
+function toInfo({ key: id, shape, content }: KeyRecord): KeyInfo[] {
+  if (content === undefined) return [];
+  const { principal, label } = content;
+  const createdAt = new Date(shape.createdAt).toISOString();
+  const info = { id, principal, createdAt, revoked: shape.revoked };
+  return [label === undefined ? info : { ...info, label }];
+}

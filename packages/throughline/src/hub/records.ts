@@ -1,0 +1,104 @@
+import type { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+import type { Json, RecordQuery, StoredRecord, StoreReader, StoreWriter } from '../store/store.ts';
+import type { KeyBox } from './vault.ts';
+
+/** JSON as a store keeps it: without `undefined`. */
+export function toJson(value: unknown): Json {
+  const json: Json = JSON.parse(JSON.stringify(value ?? null));
+  return json;
+}
+
+/** A record with its parts checked; `content` is undefined when its key was destroyed. */
+export interface Kept<S, C> {
+  readonly key: string;
+  readonly version: number;
+  readonly sort: number;
+  readonly index: Readonly<Record<string, string>>;
+  readonly shape: S;
+  readonly content: C | undefined;
+}
+
+export interface ToKeep<S, C> {
+  readonly key: string;
+  readonly sort?: number;
+  readonly index: Readonly<Record<string, string>>;
+  readonly shape: S;
+  readonly content: C;
+  /** Version that it must have now; 0: must be new. */
+  readonly expected?: number;
+}
+
+type BoxOf = (record: StoredRecord) => KeyBox | undefined | Promise<KeyBox | undefined>;
+
+/**
+ * One kind of record: what of it is in the clear (`shape`: ids of ours, numbers, blinded values) and
+ * what is sealed (`content`). Both are checked when read, so that a damaged file is noticed.
+ */
+export class Records<S, C> {
+  readonly kind: string;
+  readonly #shape: z.ZodType<S>;
+  readonly #content: z.ZodType<C>;
+
+  constructor(kind: string, shape: z.ZodType<S>, content: z.ZodType<C>) {
+    this.kind = kind;
+    this.#shape = shape;
+    this.#content = content;
+  }
+
+  async get(
+    reader: StoreReader,
+    box: KeyBox | BoxOf,
+    key: string,
+  ): Promise<Kept<S, C> | undefined> {
+    const record = await reader.record({ kind: this.kind, key });
+    return record && this.#open(record, box);
+  }
+
+  async find(
+    reader: StoreReader,
+    box: KeyBox | BoxOf,
+    query: Omit<RecordQuery, 'kind'>,
+  ): Promise<Kept<S, C>[]> {
+    const found: Kept<S, C>[] = [];
+    for (const record of await reader.records({ ...query, kind: this.kind })) {
+      found.push(await this.#open(record, box));
+    }
+    return found;
+  }
+
+  count(reader: StoreReader, index: Readonly<Record<string, string>>): Promise<number> {
+    return reader.count({ kind: this.kind, index });
+  }
+
+  put(writer: StoreWriter, box: KeyBox, record: ToKeep<S, C>): Promise<number> {
+    const { key, sort = 0, index, shape, content, expected } = record;
+    const { sealed } = box.seal(`${this.kind}/${key}`, content);
+    return writer.putRecord(
+      { kind: this.kind, key, sort, index, shape: toJson(shape), sealed },
+      expected === undefined ? {} : { expected },
+    );
+  }
+
+  async #open(record: StoredRecord, from: KeyBox | BoxOf): Promise<Kept<S, C>> {
+    const { key, version, sort, index, sealed } = record;
+    const label = `${this.kind}/${key}`;
+    const box = typeof from === 'function' ? await from(record) : from;
+    const shape = this.#check(this.#shape, record.shape, label);
+    const content =
+      box === undefined || sealed === undefined
+        ? undefined
+        : this.#check(this.#content, box.open(label, sealed), label);
+    return { key, version, sort, index, shape, content };
+  }
+
+  #check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {
+    const result = schema.safeParse(value);
+    if (result.success) return result.data;
+    throw new ThroughlineError(
+      'damaged',
+      `the record ${label} is not in the form this version writes; restore the data folder from a backup`,
+      { cause: result.error },
+    );
+  }
+}

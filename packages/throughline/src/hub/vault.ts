@@ -1,0 +1,148 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  timingSafeEqual,
+} from 'node:crypto';
+import { ThroughlineError } from '../errors.ts';
+import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { systemRandom, type Random } from './ids.ts';
+
+const keyBytes = 32;
+const nonceBytes = 12;
+const tagBytes = 16;
+const saltBytes = 16;
+
+/** Seals and opens under one key. The label is bound in, so that no sealed piece can take another's place. */
+export class KeyBox {
+  readonly #key: Uint8Array;
+  readonly #random: Random;
+
+  constructor(key: Uint8Array, random: Random) {
+    this.#key = key;
+    this.#random = random;
+  }
+
+  sealBytes(label: string, bytes: Uint8Array): Uint8Array {
+    const nonce = this.#random(nonceBytes);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
+    cipher.setAAD(Buffer.from(label));
+    return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** Throws `damaged` when the bytes are not what was sealed under this label. */
+  openBytes(label: string, sealed: Uint8Array): Uint8Array {
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, nonceBytes));
+      decipher.setAAD(Buffer.from(label));
+      decipher.setAuthTag(sealed.subarray(-tagBytes));
+      const body = sealed.subarray(nonceBytes, -tagBytes);
+      return Buffer.concat([decipher.update(body), decipher.final()]);
+    } catch (cause) {
+      throw new ThroughlineError(
+        'damaged',
+        `the sealed part of ${label} does not open under its key; restore the data folder from a backup`,
+        { cause },
+      );
+    }
+  }
+
+  /** Seals JSON with a salt; the commitment proves later what was sealed without showing it. */
+  seal(label: string, value: unknown): { sealed: Uint8Array; commitment: string } {
+    const salt = this.#random(saltBytes);
+    const plain = Buffer.from(JSON.stringify(value));
+    const sealed = this.sealBytes(label, Buffer.concat([salt, plain]));
+    return { sealed, commitment: commitmentOf(salt, plain) };
+  }
+
+  /** Opens what `seal` gave; with a commitment, checks it too. */
+  open(label: string, sealed: Uint8Array, commitment?: string): unknown {
+    const bytes = this.openBytes(label, sealed);
+    const plain = bytes.subarray(saltBytes);
+    if (
+      commitment !== undefined &&
+      !sameText(commitmentOf(bytes.subarray(0, saltBytes), plain), commitment)
+    ) {
+      throw new ThroughlineError('damaged', `the sealed part of ${label} is not what was recorded`);
+    }
+    return JSON.parse(Buffer.from(plain).toString('utf8'));
+  }
+}
+
+const commitmentOf = (salt: Uint8Array, plain: Uint8Array): string =>
+  createHmac('sha256', salt).update(plain).digest('base64url');
+
+/** Compares without telling by time where two texts differ. */
+export function sameText(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+/** Digest of bytes as the model writes it. */
+export const digestOf = (bytes: Uint8Array): string =>
+  `sha-256:${createHash('sha256').update(bytes).digest('hex')}`;
+
+const caseKeyKind = 'case-key';
+
+/**
+ * Keys of the domain. One key seals what belongs to no case; each case has its own, wrapped by the
+ * domain's, so that destroying it leaves only shapes. Ids from outside are blinded before they become
+ * index values.
+ */
+export class Vault {
+  readonly #domainKey: Uint8Array;
+  readonly #random: Random;
+  readonly #blinding: Uint8Array;
+  readonly #wrapping: KeyBox;
+  /** Seals what is kept for the domain itself: contexts, keys, grants, message keys. */
+  readonly domain: KeyBox;
+
+  constructor(domainKey: Uint8Array, random: Random = systemRandom) {
+    if (domainKey.length !== keyBytes) {
+      throw new ThroughlineError('invalid', `the domain key must be ${keyBytes} bytes`);
+    }
+    this.#domainKey = domainKey;
+    this.#random = random;
+    this.#blinding = this.derive('blind');
+    this.#wrapping = new KeyBox(this.derive('wrap'), random);
+    this.domain = new KeyBox(this.derive('domain'), random);
+  }
+
+  /** A key of its own for one purpose. */
+  derive(purpose: string): Uint8Array {
+    const info = `throughline/${purpose}`;
+    return new Uint8Array(hkdfSync('sha256', this.#domainKey, new Uint8Array(), info, keyBytes));
+  }
+
+  box(purpose: string): KeyBox {
+    return new KeyBox(this.derive(purpose), this.#random);
+  }
+
+  /** Index value for ids of outside: equal ids give equal values, and none gives the id back. */
+  blind(kind: string, ...parts: readonly string[]): string {
+    return createHmac('sha256', this.#blinding)
+      .update(JSON.stringify([kind, ...parts]))
+      .digest('base64url');
+  }
+
+  /** Key of one case (or of one Participant); undefined when there is none or it was destroyed. */
+  async caseBox(reader: StoreReader, scope: string): Promise<KeyBox | undefined> {
+    const record = await reader.record({ kind: caseKeyKind, key: scope });
+    if (record?.sealed === undefined) return undefined;
+    const key = this.#wrapping.openBytes(`${caseKeyKind}/${scope}`, record.sealed);
+    return new KeyBox(key, this.#random);
+  }
+
+  /** The same, made when it is not there yet. */
+  async caseBoxFor(writer: StoreWriter, scope: string): Promise<KeyBox> {
+    const known = await this.caseBox(writer, scope);
+    if (known !== undefined) return known;
+    const key = this.#random(keyBytes);
+    const sealed = this.#wrapping.sealBytes(`${caseKeyKind}/${scope}`, key);
+    const record = { kind: caseKeyKind, key: scope, sort: 0, index: { scope }, shape: {}, sealed };
+    await writer.putRecord(record, { expected: 0 });
+    return new KeyBox(key, this.#random);
+  }
+}
