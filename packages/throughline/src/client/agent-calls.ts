@@ -1,0 +1,27 @@
+import { contentRefSchema, type ContentRef } from '../model/content.ts';
+import type { Caller } from './call.ts';
+import { contentPath } from './content-path.ts';
+
+/** What an agent's runtime needs of its hub, over HTTP. */
+export interface AgentCalls {
+  /** Reads a ContextURI with the token that came beside it; `not-found` for any refusal. */
+  getContent(uri: string, token: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /** Offloads output of one's own task. */
+  putOutput(output: {
+    taskId: string;
+    name: string;
+    mediaType: string;
+    bytes: Uint8Array;
+  }): Promise<ContentRef>;
+}
+
+export const agentCalls = (hub: Caller): AgentCalls => ({
+  getContent: async (uri, token) =>
+    hub.bytes({
+      method: 'GET',
+      path: contentPath(uri),
+      headers: { 'Throughline-Content-Token': token },
+    }),
+  putOutput: async ({ bytes, ...query }) =>
+    hub.json({ method: 'POST', path: '/outputs', query, bytes }, contentRefSchema),
+});

@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+import { admissionSchema, type Admission, type AdmissionRequest } from '../model/admission.ts';
+import {
+  caseSummarySchema,
+  caseViewSchema,
+  explanationSchema,
+  timelinePageSchema,
+  type CaseSummary,
+  type CaseView,
+  type Explanation,
+  type TimelinePage,
+} from '../model/case-view.ts';
+import { grantSchema, type Grant, type GrantRequest } from '../model/grant.ts';
+import type { Observation } from '../model/observation.ts';
+import { principalSchema, type Caller as Acting, type Principal } from '../model/principal.ts';
+import {
+  taskPageSchema,
+  taskRecordSchema,
+  type TaskPage,
+  type TaskQuery,
+  type TaskRecord,
+} from '../model/task-record.ts';
+import { agentCalls, type AgentCalls } from './agent-calls.ts';
+import { Caller, segment, type Call, type HubClientOptions } from './call.ts';
+import { unlessMissing } from './missing.ts';
+import { masterCalls, type MasterCalls } from './master-calls.ts';
+
+const keySummarySchema = z.object({
+  id: z.string(),
+  principal: principalSchema,
+  label: z.string().exactOptional(),
+  createdAt: z.string(),
+  revoked: z.boolean(),
+});
+export type KeySummary = z.infer<typeof keySummarySchema>;
+
+const casesSchema = z.object({
+  cases: z.array(caseSummarySchema),
+  cursor: z.string().exactOptional(),
+});
+const textsSchema = z.object({
+  sent: z.string(),
+  fullHistory: z.string(),
+  returned: z.string().exactOptional(),
+});
+
+/**
+ * A hub over its HTTP API: what a binding, a Master, an agent's runtime and people need of it, as if
+ * it were in process. Throws ThroughlineError with the hub's codes, `unavailable` and `timeout`.
+ */
+export class HubClient {
+  readonly #call: Caller;
+
+  constructor(options: HubClientOptions) {
+    this.#call = new Caller(options);
+  }
+
+  master(): MasterCalls {
+    return masterCalls(this.#call);
+  }
+
+  agent(): AgentCalls {
+    return agentCalls(this.#call);
+  }
+
+  /** `Authorization` header's value of one who called us → who that is. */
+  async authenticate(credential: string | undefined): Promise<Principal> {
+    if (credential === undefined) {
+      const message = 'no credential came with the call; send a key of this hub as Bearer';
+      throw new ThroughlineError('unauthenticated', message);
+    }
+    const call = { method: 'POST', path: '/authenticate', idempotent: true } as const;
+    return this.#call.json({ ...call, headers: handedOn({ credential }) }, principalSchema);
+  }
+
+  /** Who the client's own key belongs to. */
+  async whoAmI(): Promise<Principal> {
+    return this.#call.json(
+      { method: 'POST', path: '/authenticate', idempotent: true },
+      principalSchema,
+    );
+  }
+
+  async admit(caller: Acting, request: AdmissionRequest): Promise<Admission> {
+    return this.#call.json(
+      { method: 'POST', path: '/admissions', json: request, headers: handedOn(caller) },
+      admissionSchema,
+    );
+  }
+
+  async saveReply(
+    caller: Acting,
+    reply: { agent: string; messageId: string; contextId: string; reply: unknown },
+    observations: readonly Observation[],
+  ): Promise<void> {
+    const json = { ...reply, observations };
+    await this.#call.nothing({ method: 'POST', path: '/replies', json, headers: handedOn(caller) });
+  }
+
+  async loadTask(caller: Acting, taskId: string): Promise<TaskRecord | undefined> {
+    const path = `/tasks/${segment(taskId)}`;
+    return unlessMissing(
+      this.#call.json({ method: 'GET', path, headers: handedOn(caller) }, taskRecordSchema),
+    );
+  }
+
+  async saveTask(
+    caller: Acting,
+    record: TaskRecord,
+    observations: readonly Observation[],
+  ): Promise<{ version: number }> {
+    const path = `/tasks/${segment(record.id)}`;
+    return this.#call.json(
+      { method: 'PUT', path, json: { record, observations }, headers: handedOn(caller) },
+      z.object({ version: z.int() }),
+    );
+  }
+
+  async listTasks(caller: Acting, query: TaskQuery): Promise<TaskPage> {
+    return this.#call.json(
+      { method: 'GET', path: '/tasks', query, headers: handedOn(caller) },
+      taskPageSchema,
+    );
+  }
+
+  async observe(caller: Acting, observations: readonly Observation[]): Promise<void> {
+    const call: Call = { method: 'POST', path: '/observations', json: { observations } };
+    await this.#call.nothing({ ...call, headers: handedOn(caller) });
+  }
+
+  async cases(
+    query: { cursor?: string; pageSize?: number } = {},
+  ): Promise<{ cases: CaseSummary[]; cursor?: string }> {
+    return this.#call.json({ method: 'GET', path: '/cases', query }, casesSchema);
+  }
+
+  /** `id`: an Activity's (`act_…`) or the contextId of its initial Dialog. */
+  async caseView(id: string): Promise<CaseView> {
+    return this.#call.json({ method: 'GET', path: `/cases/${segment(id)}` }, caseViewSchema);
+  }
+
+  async timeline(
+    id: string,
+    query: { after?: number; limit?: number } = {},
+  ): Promise<TimelinePage> {
+    const path = `/cases/${segment(id)}/timeline`;
+    return this.#call.json({ method: 'GET', path, query }, timelinePageSchema);
+  }
+
+  async explain(a: string, b?: string): Promise<Explanation> {
+    const query = { a, b };
+    return this.#call.json({ method: 'GET', path: '/explain', query }, explanationSchema);
+  }
+
+  async handoverTexts(caseId: string, taskId: string): Promise<z.infer<typeof textsSchema>> {
+    const path = `/cases/${segment(caseId)}/handovers/${segment(taskId)}/texts`;
+    return this.#call.json({ method: 'GET', path }, textsSchema);
+  }
+
+  async grant(contextId: string, request: GrantRequest): Promise<Grant> {
+    const path = `/contexts/${segment(contextId)}/grants`;
+    return this.#call.json({ method: 'POST', path, json: request }, grantSchema);
+  }
+
+  async grants(contextId: string): Promise<Grant[]> {
+    const path = `/contexts/${segment(contextId)}/grants`;
+    const schema = z.object({ grants: z.array(grantSchema) });
+    return (await this.#call.json({ method: 'GET', path }, schema)).grants;
+  }
+
+  async revokeGrant(grantId: string): Promise<void> {
+    await this.#call.nothing({ method: 'DELETE', path: `/grants/${segment(grantId)}` });
+  }
+
+  /** The key's secret is in this answer and nowhere else. */
+  async createKey(request: {
+    principal: Principal;
+    label?: string;
+  }): Promise<{ id: string; key: string }> {
+    const schema = z.object({ id: z.string(), key: z.string() });
+    return this.#call.json({ method: 'POST', path: '/keys', json: request }, schema);
+  }
+
+  async keys(): Promise<KeySummary[]> {
+    const schema = z.object({ keys: z.array(keySummarySchema) });
+    return (await this.#call.json({ method: 'GET', path: '/keys' }, schema)).keys;
+  }
+
+  async revokeKey(id: string): Promise<void> {
+    await this.#call.nothing({ method: 'DELETE', path: `/keys/${segment(id)}` });
+  }
+
+  async health(): Promise<{ ok: true }> {
+    const schema = z.object({ ok: z.literal(true) });
+    return this.#call.json({ method: 'GET', path: '/health' }, schema);
+  }
+}
+
+/** For whom an agent calls; without a credential it calls for itself. */
+const handedOn = ({ credential }: { readonly credential?: string }): Record<string, string> =>
+  credential === undefined ? {} : { 'Throughline-Caller': credential };

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { DraftInput } from '../model/assertion.ts';
+import { contentRefSchema, type ContentRef } from '../model/content.ts';
+import { makeId } from '../model/ids.ts';
+import type { Handover } from '../model/usage.ts';
+import { segment, type Caller } from './call.ts';
+import { contentPath } from './content-path.ts';
+import { unlessMissing } from './missing.ts';
+
+/** What a Master needs of its hub, over HTTP; the client's key is the Master's own. */
+export interface MasterCalls {
+  newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string;
+  assert(drafts: readonly DraftInput[]): Promise<void>;
+  locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
+  putContent(content: {
+    activity: string;
+    resource: string;
+    mediaType: string;
+    bytes: Uint8Array;
+  }): Promise<ContentRef>;
+  getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  readToken(request: { uri: string; audience: string; seconds: number }): Promise<string>;
+  saveRun(run: {
+    id: string;
+    activity: string;
+    done: boolean;
+    state: unknown;
+    expected: number;
+  }): Promise<{ version: number }>;
+  loadRun(id: string): Promise<{ state: unknown; version: number } | undefined>;
+  openRuns(): Promise<readonly string[]>;
+  saveHandover(
+    handover: Handover,
+    texts: { sent: string; fullHistory: string; returned?: string },
+  ): Promise<void>;
+}
+
+const version = z.object({ version: z.int() });
+const run = z.object({ state: z.unknown(), version: z.int() });
+const location = z.object({ activity: z.string(), dialog: z.string(), task: z.string() });
+
+export const masterCalls = (hub: Caller): MasterCalls => ({
+  newId: (kind) => makeId(kind, crypto.getRandomValues(new Uint8Array(16))),
+  assert: async (drafts) => hub.nothing({ method: 'POST', path: '/assertions', json: { drafts } }),
+  locate: async (taskId) =>
+    hub.json({ method: 'GET', path: `/locations/${segment(taskId)}` }, location),
+  putContent: async ({ bytes, ...query }) =>
+    hub.json(
+      { method: 'POST', path: '/content', query, bytes, idempotent: true },
+      contentRefSchema,
+    ),
+  getContent: async (uri, token) =>
+    hub.bytes({
+      method: 'GET',
+      path: contentPath(uri),
+      headers: token === undefined ? {} : { 'Throughline-Content-Token': token },
+    }),
+  readToken: async (request) => {
+    const call = { method: 'POST', path: '/content-tokens', idempotent: true } as const;
+    return (await hub.json({ ...call, json: request }, z.object({ token: z.string() }))).token;
+  },
+  saveRun: async ({ id, ...json }) =>
+    hub.json({ method: 'PUT', path: `/runs/${segment(id)}`, json }, version),
+  loadRun: async (id) =>
+    unlessMissing(hub.json({ method: 'GET', path: `/runs/${segment(id)}` }, run)),
+  openRuns: async () => {
+    const schema = z.object({ runs: z.array(z.string()) });
+    return (await hub.json({ method: 'GET', path: '/runs', query: { open: true } }, schema)).runs;
+  },
+  saveHandover: async (handover, texts) =>
+    hub.nothing({ method: 'POST', path: '/handovers', json: { handover, texts } }),
+});

@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { ThroughlineError } from '../errors.ts';
+import { limits } from '../model/limits.ts';
+import type { Caller, Principal } from '../model/principal.ts';
+import { checkSource, securityHeaders } from './guard.ts';
+import { parseJson } from './json.ts';
+import { openApi } from './openapi.ts';
+import type { ServedHub } from './ports.ts';
+import { problemResponse, problems, Refusal } from './problem.ts';
+import { hubRoutes } from './routes.ts';
+import type { RawInput, Route } from './route.ts';
+
+/** A failure that is the hub’s own, for its log; `error` may hold what no answer may say. */
+export interface Failure {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly error: unknown;
+}
+
+export interface HubAppOptions {
+  /** Where the hub is reached from outside, such as `https://hub.example.com`. */
+  readonly origin: string;
+  /** A2A agents that live in this process, by name, served under `/agents/{name}`. */
+  readonly mounts?: Readonly<Record<string, Hono>>;
+  /** Told of every answer with a status of 500 and more. */
+  readonly onFailure?: (failure: Failure) => void;
+}
+
+type Env = { Variables: { requestId: string; principal: Principal } };
+
+/**
+ * The hub’s HTTP API as an app: `GET /health` for anyone, everything else with a key, every error as
+ * problem details. Agents under `mounts` authenticate by themselves.
+ */
+export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
+  const own = new URL(options.origin);
+  const app = new Hono<Env>({ strict: false });
+  app.use(async (c, next) => {
+    c.set('requestId', randomUUID());
+    await next();
+    const { headers } = c.res;
+    headers.set('X-Request-Id', c.get('requestId'));
+    for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
+  });
+  app.use(async (c, next) => {
+    checkSource({ host: c.req.header('Host'), origin: c.req.header('Origin') }, own);
+    await next();
+  });
+  app.onError((thrown, c) => answerError(thrown, c, options));
+  app.notFound(() => problemResponse(new ThroughlineError('not-found', 'there is no such route')));
+
+  app.get('/health', async (c) => c.json({ ok: (await hub.health()).ok }));
+  app.use('/agents/*', limitBody(limits.bodyBytes));
+  for (const [name, mounted] of Object.entries(options.mounts ?? {})) {
+    app.route(`/agents/${name}`, mounted);
+  }
+  app.use(async (c, next) => {
+    c.set('principal', await hub.authenticate(c.req.header('Authorization')));
+    await next();
+  });
+  const description = openApi(hubRoutes, own.origin);
+  app.get('/openapi.json', (c) => c.json(description));
+  for (const route of hubRoutes) serveRoute(app, hub, own.origin, route);
+  return app;
+}
+
+function answerError(thrown: unknown, c: Context<Env>, { onFailure }: HubAppOptions): Response {
+  const response = problemResponse(thrown);
+  if (response.status >= problems.internal[0]) {
+    const { method, path } = c.req;
+    onFailure?.({ requestId: c.get('requestId'), method, path, error: thrown });
+  }
+  return response;
+}
+
+const limitBody = (maxSize: number) =>
+  bodyLimit({
+    maxSize,
+    onError: () => {
+      throw new ThroughlineError('too-large', `body: is larger than ${maxSize} bytes`, {
+        details: { limit: maxSize },
+      });
+    },
+  });
+
+function serveRoute(app: Hono<Env>, hub: ServedHub, origin: string, route: Route): void {
+  const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const limit = limitBody(route.takes === 'bytes' ? limits.contentBytes : limits.bodyBytes);
+  app.on(route.method.toUpperCase(), path, limit, async (c) =>
+    answer(route, await route.run(hub, { ...(await readInput(c, hub, route)), origin })),
+  );
+}
+
+function answer(route: Route, result: unknown): Response {
+  if (route.gives === 'nothing') return new Response(null, { status: 204 });
+  return result instanceof Response ? result : Response.json(result);
+}
+
+async function readInput(
+  c: Context<Env>,
+  hub: ServedHub,
+  route: Route,
+): Promise<Omit<RawInput, 'origin'>> {
+  const principal = c.get('principal');
+  return {
+    principal,
+    caller: () => callerOf(c, hub, principal),
+    params: readParams(c),
+    query: readQuery(c),
+    body: await readBody(c, route),
+    token: c.req.header('Throughline-Content-Token'),
+  };
+}
+
+/** The bearer itself, or, for an agent that hands on a credential of its tenant, whose that is. */
+async function callerOf(c: Context<Env>, hub: ServedHub, bearer: Principal): Promise<Caller> {
+  const handedOn = c.req.header('Throughline-Caller');
+  const own = c.req.header('Authorization');
+  if (handedOn === undefined) {
+    return own === undefined ? { principal: bearer } : { principal: bearer, credential: own };
+  }
+  const principal = await hub.authenticate(handedOn);
+  if (bearer.role !== 'agent' || principal.tenant !== bearer.tenant) {
+    throw new ThroughlineError(
+      'unauthenticated',
+      'Throughline-Caller: only an agent’s key may come with a credential of its own tenant',
+    );
+  }
+  return { principal, credential: handedOn };
+}
+
+/** Parameters decoded once; bytes that are no UTF-8 are refused, not replaced. */
+function readParams(c: Context<Env>): Record<string, string> {
+  try {
+    decodeURIComponent(new URL(c.req.url).pathname);
+  } catch {
+    throw new ThroughlineError('invalid', 'path: is not percent-encoded UTF-8');
+  }
+  return c.req.param();
+}
+
+function readQuery(c: Context<Env>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(c.req.queries()).map(([name, [value = '', ...more]]) => {
+      if (more.length === 0) return [name, value];
+      throw new ThroughlineError('invalid', `query.${name.slice(0, 80)}: is given twice`);
+    }),
+  );
+}
+
+async function readBody(c: Context<Env>, { takes }: Route): Promise<unknown> {
+  if (takes === 'nothing') return undefined;
+  const wanted = takes === 'json' ? 'application/json' : 'application/octet-stream';
+  const given = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase();
+  if (given !== wanted) {
+    const message = `Content-Type: must be ${wanted}`;
+    throw new Refusal(415, new ThroughlineError('invalid', message));
+  }
+  const bytes = new Uint8Array(await c.req.arrayBuffer());
+  return takes === 'json' ? parseJson(bytes) : bytes;
+}

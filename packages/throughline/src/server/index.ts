@@ -1,0 +1,5 @@
+export { hubApp, type Failure, type HubAppOptions } from './app.ts';
+export type { ServedHub } from './ports.ts';
+export { problemMediaType, problemResponse, problems } from './problem.ts';
+export { serveHub, type ServedHubHandle, type ServeHubOptions } from './serve.ts';
+export type { KeySummary } from './schemas.ts';

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+import type { Caller, Principal } from '../model/principal.ts';
+import type { ServedHub } from './ports.ts';
+
+/** A request after authentication, before its parts are checked. */
+export interface RawInput {
+  readonly principal: Principal;
+  /** Who it is for: the bearer, or whose credential an agent hands on. */
+  readonly caller: () => Promise<Caller>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  /** Parsed JSON, or bytes; undefined where the route takes none. */
+  readonly body: unknown;
+  readonly token: string | undefined;
+  /** The hub's own; begins every ContextURI. */
+  readonly origin: string;
+}
+
+interface Input<P, Q, B> extends Omit<RawInput, 'params' | 'query' | 'body'> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+}
+
+export type Method = 'get' | 'post' | 'put' | 'delete';
+
+interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A> {
+  readonly method: Method;
+  /** With `{name}` for each parameter. */
+  readonly path: string;
+  readonly summary: string;
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+  /** The body is application/octet-stream, not JSON. */
+  readonly takes?: 'bytes';
+  /** Schema of the JSON answer; `bytes` for a Response with content, or `nothing` for 204. */
+  readonly gives: z.ZodType<A> | 'bytes' | 'nothing';
+  readonly handle: (
+    hub: ServedHub,
+    input: Input<z.output<P>, z.output<Q>, z.output<B>>,
+  ) => Promise<A>;
+}
+
+/** A line of the table of routes, its types folded away behind `run`. */
+export interface Route {
+  readonly method: Method;
+  readonly path: string;
+  readonly summary: string;
+  readonly params: z.ZodObject;
+  readonly query: z.ZodObject;
+  readonly body: z.ZodType;
+  readonly takes: 'json' | 'bytes' | 'nothing';
+  readonly gives: z.ZodType | 'bytes' | 'nothing';
+  /** Checks every part by its schema, then does it. */
+  readonly run: (hub: ServedHub, raw: RawInput) => Promise<unknown>;
+}
+
+/** A request without parameters, query and body; spread first, so that each part is said once. */
+export const empty = {
+  params: z.strictObject({}),
+  query: z.strictObject({}),
+  body: z.undefined(),
+};
+
+/** Makes a line of the table. */
+export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A>(
+  definition: Definition<P, Q, B, A>,
+): Route {
+  const { params, query, body, handle } = definition;
+  const takesJson = !(body instanceof z.ZodUndefined);
+  return {
+    method: definition.method,
+    path: definition.path,
+    summary: definition.summary,
+    params,
+    query,
+    body,
+    takes: definition.takes ?? (takesJson ? 'json' : 'nothing'),
+    gives: definition.gives,
+    run: async (hub, raw) =>
+      handle(hub, {
+        ...raw,
+        params: check(params, raw.params, 'path'),
+        query: check(query, typed(query, raw.query), 'query'),
+        body: check(body, raw.body, 'body'),
+      }),
+  };
+}
+
+const maxFindings = 8;
+const maxWords = 200;
+
+/** Throws `invalid` that names each part at fault by its path; values are never repeated. */
+function check<T extends z.ZodType>(schema: T, value: unknown, where: string): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const findings = result.error.issues.slice(0, maxFindings).map((found) => ({
+    at: [where, ...found.path.map(String)].join('.').slice(0, maxWords),
+    problem: found.message.slice(0, maxWords),
+  }));
+  const words = findings.map(({ at, problem }) => `${at}: ${problem}`).join('; ');
+  throw new ThroughlineError('invalid', words, { details: { findings } });
+}
+
+/** Query text as the numbers and booleans that its schema asks for; what does not fit stays text. */
+function typed(schema: z.ZodObject, query: RawInput['query']): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, text]) => {
+      const kind = kindOf(schema.shape[name]);
+      if (kind === 'number' && /^-?\d{1,15}$/.test(text)) return [name, Number(text)];
+      if (kind === 'boolean' && (text === 'true' || text === 'false'))
+        return [name, text === 'true'];
+      return [name, text];
+    }),
+  );
+}
+
+function kindOf(schema: unknown): string | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return kindOf(schema.unwrap());
+  return schema instanceof z.ZodType ? schema.type : undefined;
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+import { admissionRequestSchema, admissionSchema } from '../model/admission.ts';
+import { contentRefSchema } from '../model/content.ts';
+import { foreignId } from '../model/ids.ts';
+import { limits } from '../model/limits.ts';
+import { observationSchema, type Observation } from '../model/observation.ts';
+import { principalSchema, type Principal } from '../model/principal.ts';
+import { taskPageSchema, taskQuerySchema, taskRecordSchema } from '../model/task-record.ts';
+import { empty, route, type RawInput, type Route } from './route.ts';
+import { bytesBody, mediaType } from './schemas.ts';
+
+const observations = z.array(observationSchema).max(limits.statements);
+const id = z.strictObject({ id: foreignId });
+
+/** An agent process records its own work only; whose credential it was handed changes nothing. */
+function asItself(principal: Principal, agent: string): void {
+  if (principal.role === 'agent' && principal.id === agent) return;
+  throw new ThroughlineError(
+    'invalid',
+    'body: names an agent that the key in Authorization does not belong to; use that agent’s own key',
+  );
+}
+
+/** What somebody saw is told by the one who saw it. */
+function seenByItself({ principal }: RawInput, seen: readonly Observation[]): void {
+  for (const { side, server, client } of seen) {
+    if (side === 'server') asItself(principal, server.principal ?? '');
+    else if (client.principal !== principal.id) {
+      throw new ThroughlineError(
+        'invalid',
+        'body: holds a client’s observation by somebody else than the owner of the key',
+      );
+    }
+  }
+}
+
+/** The ports of the A2A binding and of an agent's runtime. */
+export const agentRoutes: readonly Route[] = [
+  route({
+    ...empty,
+    method: 'post',
+    path: '/authenticate',
+    summary: 'Who is behind the credential in Throughline-Caller, or else behind the key itself',
+    gives: principalSchema,
+    handle: async (_hub, { caller }) => (await caller()).principal,
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/admissions',
+    summary: 'Decides, and writes down, whether a message may use its context and tasks',
+    body: admissionRequestSchema.strict(),
+    gives: admissionSchema,
+    handle: async (hub, { principal, caller, body }) => {
+      asItself(principal, body.agent);
+      return hub.admit(await caller(), body);
+    },
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/replies',
+    summary: 'Keeps a message-only reply as the answer to a message',
+    body: z.strictObject({
+      agent: foreignId,
+      messageId: foreignId,
+      contextId: foreignId,
+      reply: z.unknown(),
+      observations,
+    }),
+    gives: 'nothing',
+    handle: async (hub, input) => {
+      const { observations: seen, ...reply } = input.body;
+      asItself(input.principal, reply.agent);
+      seenByItself(input, seen);
+      await hub.saveReply(await input.caller(), reply, seen);
+    },
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/tasks/{id}',
+    summary: 'A protocol’s record of one task',
+    params: id,
+    gives: taskRecordSchema,
+    handle: async (hub, { caller, params }) => {
+      const record = await hub.loadTask(await caller(), params.id);
+      if (record === undefined) throw new ThroughlineError('not-found', 'there is no such task');
+      return record;
+    },
+  }),
+  route({
+    ...empty,
+    method: 'put',
+    path: '/tasks/{id}',
+    summary: 'Writes a task’s record and what was observed of it together, version checked',
+    params: id,
+    body: z.strictObject({ record: taskRecordSchema.strict(), observations }),
+    gives: z.object({ version: z.int() }),
+    handle: async (hub, input) => {
+      const { record, observations: seen } = input.body;
+      if (record.id !== input.params.id) {
+        throw new ThroughlineError('invalid', 'body.record.id: is not the id in the path');
+      }
+      asItself(input.principal, record.agent);
+      seenByItself(input, seen);
+      return hub.saveTask(await input.caller(), record, seen);
+    },
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/tasks',
+    summary: 'Tasks that the caller may see, latest first',
+    query: taskQuerySchema.strict(),
+    gives: taskPageSchema,
+    handle: async (hub, { caller, query }) => hub.listTasks(await caller(), query),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/observations',
+    summary: 'What one side of a protocol saw',
+    body: z.strictObject({ observations }),
+    gives: 'nothing',
+    handle: async (hub, input) => {
+      seenByItself(input, input.body.observations);
+      await hub.observe(await input.caller(), input.body.observations);
+    },
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/outputs',
+    summary: 'Offloads output of one’s own task',
+    query: z.strictObject({ taskId: foreignId, name: z.string().min(1).max(255), mediaType }),
+    body: bytesBody,
+    takes: 'bytes',
+    gives: contentRefSchema,
+    handle: (hub, { principal, query, body }) =>
+      hub.agent(principal).putOutput({ ...query, bytes: body }),
+  }),
+];

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+import { draftSchema } from '../model/assertion.ts';
+import { contentRefSchema } from '../model/content.ts';
+import { foreignId, idSchema } from '../model/ids.ts';
+import { limits } from '../model/limits.ts';
+import { handoverSchema } from '../model/usage.ts';
+import { empty, route, type Route } from './route.ts';
+import { bytesBody, mediaType } from './schemas.ts';
+
+/** The ports of a Master, and reading content for anyone. */
+export const masterRoutes: readonly Route[] = [
+  route({
+    ...empty,
+    method: 'post',
+    path: '/assertions',
+    summary: 'Puts statements into the graph in order, all or none',
+    body: z.strictObject({ drafts: z.array(draftSchema.strict()).min(1).max(limits.statements) }),
+    gives: 'nothing',
+    handle: (hub, { principal, body }) => hub.master(principal).assert(body.drafts),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/locations/{taskId}',
+    summary: 'Activity, Dialog and Task behind a protocol’s task of one’s own',
+    params: z.strictObject({ taskId: foreignId }),
+    gives: z.object({ activity: z.string(), dialog: z.string(), task: z.string() }),
+    handle: (hub, { principal, params }) => hub.master(principal).locate(params.taskId),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/content',
+    summary: 'Offloads content, once per case',
+    query: z.strictObject({
+      activity: idSchema('activity'),
+      resource: idSchema('resource'),
+      mediaType,
+    }),
+    body: bytesBody,
+    takes: 'bytes',
+    gives: contentRefSchema,
+    handle: (hub, { principal, query, body }) =>
+      hub.master(principal).putContent({ ...query, bytes: body }),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/content/{id}',
+    summary: 'Reads a ContextURI: one’s own, or with the token in Throughline-Content-Token',
+    params: z.strictObject({ id: idSchema('resource') }),
+    gives: 'bytes',
+    handle: async (hub, { principal, params, token, origin }) => {
+      const uri = `${origin}/content/${params.id}`;
+      const content = await (token === undefined
+        ? hub.master(principal).getContent(uri)
+        : hub.agent(principal).getContent(uri, token));
+      // Somebody's file: no browser may show it as a page of ours.
+      return new Response(new Uint8Array(content.bytes), {
+        headers: { 'Content-Type': content.mediaType, 'Content-Disposition': 'attachment' },
+      });
+    },
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/content-tokens',
+    summary: 'A right for one principal to read one piece of content, for some seconds',
+    body: z.strictObject({
+      uri: z.url().max(2_048),
+      audience: foreignId,
+      seconds: z.int().min(1).max(3_600),
+    }),
+    gives: z.object({ token: z.string() }),
+    handle: async (hub, { principal, body }) => ({
+      token: await hub.master(principal).readToken(body),
+    }),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/runs/{id}',
+    summary: 'The decisions of a run',
+    params: z.strictObject({ id: foreignId }),
+    gives: z.object({ state: z.unknown(), version: z.int() }),
+    handle: async (hub, { principal, params }) => {
+      const run = await hub.master(principal).loadRun(params.id);
+      if (run === undefined) throw new ThroughlineError('not-found', 'there is no such run');
+      return run;
+    },
+  }),
+  route({
+    ...empty,
+    method: 'put',
+    path: '/runs/{id}',
+    summary: 'Writes a run’s decisions, version checked',
+    params: z.strictObject({ id: foreignId }),
+    body: z.strictObject({
+      activity: idSchema('activity'),
+      done: z.boolean(),
+      state: z.unknown(),
+      expected: z.int().nonnegative(),
+    }),
+    gives: z.object({ version: z.int() }),
+    handle: (hub, { principal, params, body }) =>
+      hub.master(principal).saveRun({ ...body, id: params.id }),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/runs',
+    summary: 'Runs of this Master that are not done',
+    query: z.strictObject({ open: z.literal('true') }),
+    gives: z.object({ runs: z.array(z.string()).readonly() }),
+    handle: async (hub, { principal }) => ({ runs: await hub.master(principal).openRuns() }),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/handovers',
+    summary: 'Keeps the figures of a hand-over and both counted texts',
+    body: z.strictObject({
+      handover: handoverSchema.strict(),
+      texts: z.strictObject({
+        sent: z.string(),
+        fullHistory: z.string(),
+        returned: z.string().exactOptional(),
+      }),
+    }),
+    gives: 'nothing',
+    handle: (hub, { principal, body }) =>
+      hub.master(principal).saveHandover(body.handover, body.texts),
+  }),
+];

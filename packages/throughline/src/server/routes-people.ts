@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import {
+  caseSummarySchema,
+  caseViewSchema,
+  explanationSchema,
+  timelinePageSchema,
+} from '../model/case-view.ts';
+import { grantRequestSchema, grantSchema } from '../model/grant.ts';
+import { foreignId, idSchema, shortText } from '../model/ids.ts';
+import { limits } from '../model/limits.ts';
+import { principalSchema } from '../model/principal.ts';
+import { empty, route, type Route } from './route.ts';
+import { keySummarySchema } from './schemas.ts';
+
+const id = z.strictObject({ id: foreignId });
+const pageSize = z.int().min(1).max(limits.pageSize).exactOptional();
+
+/** What people ask and manage. */
+export const peopleRoutes: readonly Route[] = [
+  route({
+    ...empty,
+    method: 'get',
+    path: '/cases',
+    summary: 'Cases that one may see, latest first',
+    query: z.strictObject({ cursor: z.string().max(2_048).exactOptional(), pageSize }),
+    gives: z.object({
+      cases: z.array(caseSummarySchema).readonly(),
+      cursor: z.string().exactOptional(),
+    }),
+    handle: (hub, { principal, query }) => hub.cases(principal, query),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/cases/{id}',
+    summary: 'A case: everything in it that one may see',
+    params: id,
+    gives: caseViewSchema,
+    handle: (hub, { principal, params }) => hub.caseView(principal, params.id),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/cases/{id}/timeline',
+    summary: 'The case’s assertions in order',
+    params: id,
+    query: z.strictObject({ after: z.int().nonnegative().exactOptional(), limit: pageSize }),
+    gives: timelinePageSchema,
+    handle: (hub, { principal, params, query }) => hub.timeline(principal, params.id, query),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/cases/{id}/handovers/{taskId}/texts',
+    summary: 'Both counted texts of a hand-over',
+    params: z.strictObject({ id: foreignId, taskId: foreignId }),
+    gives: z.object({
+      sent: z.string(),
+      fullHistory: z.string(),
+      returned: z.string().exactOptional(),
+    }),
+    handle: (hub, { principal, params }) => hub.handoverTexts(principal, params.id, params.taskId),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/explain',
+    summary: 'Why an object is here, or how two are related',
+    query: z.strictObject({ a: foreignId, b: foreignId.exactOptional() }),
+    gives: explanationSchema,
+    handle: (hub, { principal, query }) => hub.explain(principal, query.a, query.b),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/contexts/{id}/grants',
+    summary: 'Lets another principal use a context of one’s own',
+    params: id,
+    body: grantRequestSchema.strict(),
+    gives: grantSchema,
+    handle: (hub, { principal, params, body }) => hub.grant(principal, params.id, body),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/contexts/{id}/grants',
+    summary: 'Grants on a context',
+    params: id,
+    gives: z.object({ grants: z.array(grantSchema).readonly() }),
+    handle: async (hub, { principal, params }) => ({
+      grants: await hub.grants(principal, params.id),
+    }),
+  }),
+  route({
+    ...empty,
+    method: 'delete',
+    path: '/grants/{id}',
+    summary: 'Ends a grant',
+    params: z.strictObject({ id: idSchema('grant') }),
+    gives: 'nothing',
+    handle: (hub, { principal, params }) => hub.revokeGrant(principal, params.id),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/keys',
+    summary: 'Makes an API key; its secret is in this answer and nowhere else',
+    body: z.strictObject({ principal: principalSchema.strict(), label: shortText.exactOptional() }),
+    gives: z.object({ id: z.string(), key: z.string() }),
+    handle: (hub, { principal, body }) => hub.createKey(principal, body),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/keys',
+    summary: 'API keys, without their secrets',
+    gives: z.object({ keys: z.array(keySummarySchema).readonly() }),
+    handle: async (hub, { principal }) => ({ keys: await hub.keys(principal) }),
+  }),
+  route({
+    ...empty,
+    method: 'delete',
+    path: '/keys/{id}',
+    summary: 'Ends an API key',
+    params: z.strictObject({ id: idSchema('key') }),
+    gives: 'nothing',
+    handle: (hub, { principal, params }) => hub.revokeKey(principal, params.id),
+  }),
+];
