@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentContext, EvaluationResult } from '../model/agent-context.ts';
+import { makeAgentContext } from './agent-context.ts';
+import { judge } from './judge.ts';
+
+const sent = makeAgentContext({
+  agent: { id: 'a', name: 'A' },
+  subtask: { id: 's', name: 'S' },
+  dependencies: [],
+  items: [],
+  todo: [{ id: 'one', description: 'Do it' }],
+  criteria: [
+    { id: 'must', description: 'It is right', required: true },
+    { id: 'may', description: 'It is short', required: false },
+  ],
+  confidence: 0.8,
+});
+const passed = (
+  refs: string[] = ['report.json'],
+): EvaluationResult['CriterionResults'][number] => ({
+  CriterionID: 'must',
+  Status: 'passed',
+  EvidenceRefs: refs,
+  TraceRefs: [],
+});
+const good: AgentContext = {
+  ...sent,
+  ItemStateUpdates: [{ itemID: 'one', state: 1 }],
+  KeyInformation: [{ itemID: 'one', outputabstract: '42' }],
+  EvaluationResult: {
+    Status: 'passed',
+    Confidence: 0.9,
+    CriterionResults: [passed()],
+    FailureReason: '',
+  },
+};
+const evaluated = (result: Partial<EvaluationResult>): AgentContext => ({
+  ...good,
+  EvaluationResult: { ...good.EvaluationResult, ...result },
+});
+const unevaluated = evaluated({ Status: 'not_evaluated', Confidence: 0, CriterionResults: [] });
+const evidence = new Set(['report.json']);
+
+const itIs43 = () => ({ ok: false, reason: 'it is 43' });
+
+describe('the second layer of evaluation', () => {
+  it('accepts a result whose structure holds and whose evidence is there', () => {
+    expect(judge({}, good, evidence)).toEqual({ ok: true, reasons: [], relaxed: [] });
+  });
+
+  it.each<[string, AgentContext]>([
+    ['item one is not done', { ...good, ItemStateUpdates: [] }],
+    ['item one is not done', { ...good, ItemStateUpdates: [{ itemID: 'one', state: 0 }] }],
+    ['item one has no key information', { ...good, KeyInformation: [] }],
+    [
+      'item one has no key information',
+      { ...good, KeyInformation: [{ itemID: 'one', outputabstract: ' ' }] },
+    ],
+    [
+      'criterion must is failed',
+      evaluated({ CriterionResults: [{ ...passed(), Status: 'failed' }] }),
+    ],
+    ['criterion must was not evaluated', evaluated({ CriterionResults: [] })],
+    ['criterion must is passed without evidence', evaluated({ CriterionResults: [passed([])] })],
+    ['confidence 0.7 is below the threshold 0.8', evaluated({ Confidence: 0.7 })],
+    ['the agent evaluated its own result as failed', evaluated({ Status: 'failed' })],
+    [
+      'criterion must: secret.json is not evidence, for it was neither given nor produced',
+      evaluated({ CriterionResults: [passed(['report.json', 'secret.json'])] }),
+    ],
+  ])('refuses: %s', (reason, context) => {
+    expect(judge({}, context, evidence)).toEqual({ ok: false, reasons: [reason], relaxed: [] });
+  });
+
+  it('asks the grader only when the structure holds, and follows it', () => {
+    expect(judge({ grade: itIs43 }, good, evidence).reasons).toEqual(['it is 43']);
+    expect(judge({ grade: itIs43 }, { ...good, ItemStateUpdates: [] }, evidence).reasons).toEqual([
+      'item one is not done',
+    ]);
+  });
+
+  it('never takes the word of an agent that evaluated nothing', () => {
+    expect(judge({}, unevaluated, evidence).ok).toBe(false);
+    const noCriteria: AgentContext = {
+      ...unevaluated,
+      EvaluationPolicy: { SuccessCriteria: [], ConfidenceThreshold: 0 },
+    };
+    expect(judge({}, noCriteria, evidence).ok).toBe(false);
+  });
+
+  it('lets the grader decide, or a relaxation that the verdict names', () => {
+    expect(judge({ grade: () => ({ ok: true, reason: '' }) }, unevaluated, evidence)).toEqual({
+      ok: true,
+      reasons: [],
+      relaxed: [],
+    });
+    expect(judge({ relaxed: true }, unevaluated, evidence)).toEqual({
+      ok: true,
+      reasons: [],
+      relaxed: ['must'],
+    });
+  });
+
+  it('relaxes nothing that the agent itself found wanting', () => {
+    const failed = evaluated({ CriterionResults: [{ ...passed(), Status: 'failed' }] });
+    expect(judge({ relaxed: true }, failed, evidence).ok).toBe(false);
+  });
+
+  it('leaves the result as it was', () => {
+    const before = structuredClone(good);
+    judge({}, good, new Set());
+    expect(good).toEqual(before);
+  });
+});

@@ -1,0 +1,119 @@
+import type { AgentContext } from '../model/agent-context.ts';
+
+/** What a grader says about the meaning of a result. */
+export interface Grade {
+  readonly ok: boolean;
+  readonly reason: string;
+}
+
+export interface JudgePolicy {
+  /**
+   * Relaxed: criteria that the agent did not evaluate do not stand against it, because it is known to
+   * return no evaluation. The verdict says so. Default: strict.
+   */
+  readonly relaxed?: boolean;
+  /** Looks at the meaning, after the structure held. */
+  readonly grade?: ((context: AgentContext) => Grade) | undefined;
+}
+
+/** Evaluation Outputs of the Master: stands beside the agent's result, never over it. */
+export interface Verdict {
+  readonly ok: boolean;
+  /** What stands against it; empty when nothing does. */
+  readonly reasons: readonly string[];
+  /** Criteria that were let through without evidence. */
+  readonly relaxed: readonly string[];
+}
+
+/**
+ * Second layer of evaluation. Structure first: every item done, key information for each, required
+ * criteria passed, confidence at the threshold, every evidence reference among what that Dialog was
+ * given or produced. Then meaning, by the policy's grader.
+ *
+ * A criterion that the agent did not evaluate is the grader's to decide where there is one.
+ *
+ * @param evidence Everything that Dialog was given or produced: ids, URIs and names of outputs.
+ */
+export function judge(
+  policy: JudgePolicy,
+  context: AgentContext,
+  evidence: ReadonlySet<string>,
+): Verdict {
+  const relaxed: string[] = [];
+  const structural = [
+    ...openItems(context),
+    ...criteriaProblems(policy, context, relaxed),
+    ...confidenceProblems(policy, context),
+    ...evidenceProblems(context, evidence),
+  ];
+  if (structural.length > 0) return { ok: false, reasons: structural, relaxed };
+  const grade = policy.grade?.(context);
+  return grade === undefined || grade.ok
+    ? { ok: true, reasons: [], relaxed }
+    : { ok: false, reasons: [grade.reason], relaxed };
+}
+
+function openItems(context: AgentContext): string[] {
+  const done = new Set(
+    context.ItemStateUpdates.filter(({ state }) => state === 1).map(({ itemID }) => itemID),
+  );
+  const told = new Set(
+    context.KeyInformation.filter(({ outputabstract }) => outputabstract.trim() !== '').map(
+      ({ itemID }) => itemID,
+    ),
+  );
+  return context.todoItems.flatMap(({ itemID }) => [
+    ...(done.has(itemID) ? [] : [`item ${itemID} is not done`]),
+    ...(told.has(itemID) ? [] : [`item ${itemID} has no key information`]),
+  ]);
+}
+
+/** The agent made no evaluation at all: not the same as one that failed. */
+const isUnevaluated = (context: AgentContext): boolean =>
+  ['', 'not_evaluated'].includes(context.EvaluationResult.Status);
+
+function criteriaProblems(policy: JudgePolicy, context: AgentContext, relaxed: string[]): string[] {
+  const results = new Map(
+    context.EvaluationResult.CriterionResults.map((result) => [result.CriterionID, result]),
+  );
+  const required = context.EvaluationPolicy.SuccessCriteria.filter(({ Required }) => Required);
+  if (required.length === 0 && isUnevaluated(context) && policy.grade === undefined) {
+    if (policy.relaxed !== true) return ['the agent evaluated nothing and there is no grader'];
+    relaxed.push('the whole result');
+  }
+  return required.flatMap(({ CriterionID: id }) => {
+    const result = results.get(id);
+    if (result?.Status === 'passed' && result.EvidenceRefs.length > 0) return [];
+    const status = result?.Status ?? '';
+    if (status === 'failed' || status === 'partial') return [`criterion ${id} is ${status}`];
+    if (status === '' || status === 'not_evaluated') {
+      if (policy.grade !== undefined) return [];
+      if (policy.relaxed !== true) return [`criterion ${id} was not evaluated`];
+    } else if (policy.relaxed !== true) {
+      return [`criterion ${id} is passed without evidence`];
+    }
+    relaxed.push(id);
+    return [];
+  });
+}
+
+function confidenceProblems(policy: JudgePolicy, context: AgentContext): string[] {
+  const { Status: status, Confidence: confidence } = context.EvaluationResult;
+  if (status === 'failed') return ['the agent evaluated its own result as failed'];
+  if (isUnevaluated(context) && (policy.relaxed === true || policy.grade !== undefined)) return [];
+  const threshold = context.EvaluationPolicy.ConfidenceThreshold;
+  return confidence >= threshold
+    ? []
+    : [`confidence ${confidence} is below the threshold ${threshold}`];
+}
+
+function evidenceProblems(context: AgentContext, evidence: ReadonlySet<string>): string[] {
+  return context.EvaluationResult.CriterionResults.flatMap(
+    ({ CriterionID: id, EvidenceRefs: refs }) =>
+      refs
+        .filter((ref) => !evidence.has(ref))
+        .map(
+          (ref) => `criterion ${id}: ${ref} is not evidence, for it was neither given nor produced`,
+        ),
+  );
+}
