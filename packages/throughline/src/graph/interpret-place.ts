@@ -1,0 +1,165 @@
+import type { Dialog, Task } from '../model/index.ts';
+import { isFinal } from './fold-task.ts';
+import type { Notes } from './interpret-notes.ts';
+
+/** Where an observation belongs. */
+export interface Place {
+  readonly activity: string;
+  readonly dialog: string;
+  /** The Dialog as it stands; absent for one that this observation opens. */
+  readonly known?: Dialog;
+}
+
+/** Finds the Dialog that an observation means, or opens one, and keeps it up to date. */
+export function placeOf(notes: Notes, objective?: string): Place {
+  const known = dialogOf(notes);
+  if (known === undefined) return openActivity(notes, objective);
+  if (isOver(known) && notes.seen.kind === 'message' && knownTask(notes, known) === undefined) {
+    return continueDialog(notes, known, objective);
+  }
+  bind(notes, known);
+  if (notes.seen.side === 'server') {
+    for (const participant of [party(notes, 'client'), party(notes, 'server')]) {
+      if (!known.participants.includes(participant)) {
+        notes.say(known.id, { says: 'dialog.joined', participant });
+      }
+    }
+  }
+  return { activity: known.activity, dialog: known.id, known };
+}
+
+/** The Dialog that an observation means, as far as it is known. */
+export function dialogOf({ graph, seen, resolved }: Notes): Dialog | undefined {
+  const bound = graph.dialogs().filter(({ local }) =>
+    local.some(
+      (each) =>
+        each.protocol === seen.protocol &&
+        each.localId === seen.contextId &&
+        // Our own context ids hold at every agent of ours; those of others only where they are from.
+        (seen.side === 'server' || each.endpoint === seen.endpoint),
+    ),
+  );
+  return (
+    graph.dialog(resolved.dialog ?? '') ??
+    bound.findLast((dialog) => !isOver(dialog)) ??
+    bound.at(-1) ??
+    graph.dialog(resolved.envelope?.dialog ?? '')
+  );
+}
+
+/** The Task that an observation means, as far as it is known. */
+export function knownTask({ graph, seen, resolved }: Notes, dialog: Dialog): Task | undefined {
+  if (seen.taskId === undefined) return undefined;
+  const named = graph.task(resolved.task ?? '');
+  if (named?.dialog === dialog.id) return named;
+  return graph.tasksOf(dialog.id).find((task) => task.localId === seen.taskId);
+}
+
+/**
+ * Something happened in a Dialog. An answer makes it active; any sign of life withdraws an end that
+ * was only inferred.
+ */
+export function enliven(notes: Notes, { dialog, known }: Place, sign: 'request' | 'answer'): void {
+  const begins = sign === 'answer' && (known === undefined || known.state === 'initiating');
+  const returns = known?.state === 'terminated' && known.endInferred === true;
+  if (begins || returns) notes.say(dialog, { says: 'dialog.state', state: 'active' });
+}
+
+/** The Task of an observation: the known one, the one that the envelope names, or a new one. */
+export function taskOf(
+  notes: Notes,
+  place: Place,
+  localId: string,
+  objective?: string,
+): { readonly id: string; readonly known?: Task } {
+  const known = place.known && knownTask(notes, place.known);
+  if (known !== undefined) {
+    if (known.localId !== localId) notes.say(known.id, { says: 'task.bound', localId });
+    return { id: known.id, known };
+  }
+  const named = notes.graph.task(notes.resolved.envelope?.task ?? '');
+  if (named?.dialog === place.dialog && (named.localId === undefined || !isFinal(named.state))) {
+    notes.say(named.id, { says: 'task.bound', localId });
+    return { id: named.id, known: named };
+  }
+  const id = notes.makeId('task');
+  notes.say(id, {
+    says: 'task.defined',
+    dialog: place.dialog,
+    objective,
+  });
+  notes.say(id, { says: 'task.bound', localId });
+  return { id };
+}
+
+function isOver(dialog: Dialog): boolean {
+  return dialog.state === 'terminated' && dialog.endInferred !== true;
+}
+
+function openActivity(notes: Notes, objective?: string): Place {
+  const initiator = party(notes, 'client');
+  const server = party(notes, 'server');
+  const activity = notes.makeId('activity');
+  notes.say(activity, {
+    says: 'activity.opened',
+    initiator,
+    objective,
+  });
+  const managed = notes.seen.side === 'server' ? 'ours' : 'none';
+  const participants = [initiator, server];
+  const dialog = openDialog(notes, { activity, participants, managed, objective });
+  return { activity, dialog };
+}
+
+/** What was ended stays so: a later message goes on in a new Dialog. */
+function continueDialog(notes: Notes, ended: Dialog, objective?: string): Place {
+  const participants = [party(notes, 'client'), party(notes, 'server')];
+  const { activity, managed } = ended;
+  const dialog = openDialog(notes, { activity, participants, managed, objective });
+  notes.relate('continuation-of', dialog, ended.id);
+  return { activity, dialog };
+}
+
+function openDialog(
+  notes: Notes,
+  opening: Pick<Dialog, 'activity' | 'participants' | 'managed' | 'objective'>,
+): string {
+  const id = notes.makeId('dialog');
+  const { protocol, contextId, endpoint } = notes.seen;
+  notes.say(id, { says: 'dialog.opened', ...opening });
+  notes.say(id, { says: 'dialog.bound', local: { protocol, localId: contextId, endpoint } });
+  return id;
+}
+
+function bind(notes: Notes, dialog: Dialog): void {
+  const { protocol, contextId, endpoint } = notes.seen;
+  const bound = dialog.local.some(
+    (local) => local.protocol === protocol && local.localId === contextId,
+  );
+  if (bound) return;
+  notes.say(dialog.id, {
+    says: 'dialog.bound',
+    local: { protocol, localId: contextId, endpoint },
+  });
+}
+
+/** The Participant's id; what is not known of it yet is said. */
+function party(notes: Notes, who: 'client' | 'server'): string {
+  const { kind, name, url } = notes.seen[who];
+  const id = notes.resolved[who] ?? notes.makeId('participant');
+  const old = notes.graph.participant(id);
+  const news =
+    old === undefined ||
+    (old.kind === kind &&
+      ((name !== undefined && old.name === undefined) ||
+        (url !== undefined && old.url === undefined)));
+  if (news) {
+    notes.say(id, {
+      says: 'participant.known',
+      kind,
+      name: old?.name ?? name,
+      url: old?.url ?? url,
+    });
+  }
+  return id;
+}
