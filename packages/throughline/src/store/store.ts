@@ -6,7 +6,12 @@
  * hub under the case's key, and index values made from ids of outside are blinded.
  */
 
-/** JSON without `undefined`, kept as given. */
+/**
+ * JSON without `undefined`: plain objects and arrays, well-formed strings without NUL, finite
+ * numbers, integers within ±2^53. Anything else is refused with `invalid` before it is written,
+ * since engines disagree on what they make of it. Kept in the canonical form of RFC 8785, so the
+ * order of an object's members is not kept.
+ */
 export type Json =
   | null
   | boolean
@@ -30,7 +35,7 @@ export interface LogEntry {
 
 export interface StoredLogEntry extends LogEntry {
   readonly seq: number;
-  /** SHA-256 over the previous hash and this entry's shape, hexadecimal. */
+  /** SHA-256 over the previous hash and this entry without its sealed part; see `chainHash`. */
   readonly hash: string;
 }
 
@@ -72,6 +77,8 @@ export interface StoredRecord extends RecordKey {
   readonly sort: number;
   /** name → value; a record is found by any of them. */
   readonly index: Readonly<Record<string, string>>;
+  /** Activity it belongs to; with that erased, its sealed part is too. */
+  readonly activity?: string;
   readonly shape: Json;
   readonly sealed?: Uint8Array;
   /** Milliseconds since the epoch after which it may be swept. */
@@ -80,9 +87,9 @@ export interface StoredRecord extends RecordKey {
 
 export interface RecordQuery {
   readonly kind: string;
-  /** All of these must match. At least one. */
+  /** All of these must match. At least one; the narrowest first, the search goes along it. */
   readonly index: Readonly<Record<string, string>>;
-  /** Descending by (sort, key) unless `ascending`. */
+  /** Descending by (sort, key) unless `ascending`; keys in the order of their UTF-8 bytes. */
   readonly ascending?: boolean;
   /** Only what comes after this place in that order. */
   readonly after?: { readonly sort: number; readonly key: string };
@@ -99,7 +106,10 @@ export interface EdgeQuery {
   readonly revoked?: boolean;
 }
 
-/** Reads, as of one moment. */
+/**
+ * Reads, as of one moment. Usable only inside the work it was given to. A limit is at most 100,000;
+ * what has no limit of its own and would give more rows than that is refused with `too-large`.
+ */
 export interface StoreReader {
   /** Highest sequence number. */
   head(): Promise<{ readonly seq: number; readonly hash: string }>;
@@ -112,7 +122,7 @@ export interface StoreReader {
   }): Promise<readonly StoredLogEntry[]>;
   /** Those that exist, in no order. */
   objects(ids: readonly string[]): Promise<readonly StoredObject[]>;
-  /** Ascending by sequence of their last change; at most `limit`. */
+  /** Ascending by sequence of their last change; at most `limit`. Name at least one of the three. */
   objectsOf(query: {
     readonly activity?: string;
     readonly parent?: string;
@@ -132,10 +142,15 @@ export interface StoreReader {
   records(query: RecordQuery): Promise<readonly StoredRecord[]>;
   /** How many match, without the place and the limit. */
   count(query: Omit<RecordQuery, 'after' | 'limit' | 'ascending'>): Promise<number>;
+  /** Records whose `expiresAt` is at most `until` (milliseconds), soonest first. */
+  expired(query: { readonly until: number; readonly limit: number }): Promise<readonly RecordKey[]>;
 }
 
 export interface StoreWriter extends StoreReader {
-  /** Gives each entry the next number and chains its hash. */
+  /**
+   * Gives each entry the next number and chains its hash. An id that is already in the log is
+   * `conflict`, and undoes the work even where the work catches it.
+   */
   append(entries: readonly LogEntry[]): Promise<readonly StoredLogEntry[]>;
   putObject(object: StoredObject): Promise<void>;
   putEdge(edge: StoredEdge): Promise<void>;
@@ -148,7 +163,11 @@ export interface StoreWriter extends StoreReader {
     options?: { readonly expected?: number },
   ): Promise<number>;
   deleteRecord(key: RecordKey): Promise<void>;
-  /** Forgets the sealed part of everything of one activity; shapes and hashes stay. */
+  /**
+   * Forgets the sealed part of everything of one activity; shapes and hashes stay. Once the write
+   * is acknowledged the bytes are gone from the store's files too; where another process still
+   * reads an older moment, with the first commit after it has let go.
+   */
   eraseActivity(activity: string): Promise<void>;
 }
 
@@ -157,12 +176,20 @@ export interface StoreWriter extends StoreReader {
  *
  * `write` runs work alone, in one transaction, and resolves after its effects are on disk; several
  * waiting works may share one commit, each with its own savepoint, so that one that throws undoes
- * only itself. Work must await nothing but the writer, or it is refused with `timeout`.
+ * only itself. `read` sees one moment, with all that was acknowledged before it.
+ *
+ * Either work must await nothing but the reader or writer it is given, or it is refused with
+ * `timeout` and undone: nobody waits for a work that waits for something else. With more waiting
+ * than the store holds, or once it is closed, calls are refused with `unavailable`.
  */
 export interface Store {
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;
   write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T>;
-  /** Calls back after each commit with the highest number; gives a function that stops it. */
+  /**
+   * Calls back after each commit made here with the highest number, before its writes are
+   * acknowledged; gives a function that stops it. Other processes' commits are not told.
+   */
   onCommit(listener: (seq: number) => void): () => void;
+  /** Finishes what waits, then closes. May be called again. */
   close(): Promise<void>;
 }

@@ -1,0 +1,82 @@
+import Database from 'better-sqlite3';
+import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { ThroughlineError } from '../errors.ts';
+import { invalid } from './check.ts';
+import { EngineStore, type StoreLimits } from './engine-store.ts';
+import { explain } from './sqlite/errors.ts';
+import { inspect } from './sqlite/inspect.ts';
+import { SqliteReader } from './sqlite/reader.ts';
+import { migrate } from './sqlite/schema.ts';
+import { SqliteWriter } from './sqlite/writer.ts';
+import type { Store } from './store.ts';
+
+export interface SqliteOptions extends StoreLimits {
+  /** The database file, made where missing; `:memory:` for one that goes with the process. */
+  readonly path: string;
+  /** Milliseconds to wait for another process's commit. Default 5,000. */
+  readonly busyTimeoutMs?: number;
+}
+
+/**
+ * Opens a store in one SQLite file; several processes may have it open.
+ *
+ * A file of a newer program is refused with `newer-version`, a damaged one or one that is not ours
+ * with `damaged`, and is left as it was.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path: given, busyTimeoutMs: timeout = 5_000 } = options;
+  if (given === '' || given.includes('\0')) throw invalid('path', 'must name a file or :memory:');
+  const memory = given === ':memory:';
+  const path = memory ? given : resolve(given);
+  if (!memory) await prepare(path);
+  const opened: Database.Database[] = [];
+  try {
+    const db = new Database(path, { timeout });
+    opened.push(db);
+    configure(db);
+    migrate(db);
+    if (!memory) opened.push(new Database(path, { timeout, readonly: true }));
+  } catch (error) {
+    for (const db of opened) db.close();
+    throw explain(error);
+  }
+  const [writer, reader] = opened;
+  if (writer === undefined) throw new ThroughlineError('internal', 'the store did not open');
+  return new EngineStore(
+    {
+      writer: new SqliteWriter(writer),
+      reader: reader && new SqliteReader(reader),
+      // The writer last, since the last to close folds the write-ahead log into the file.
+      close: () => opened.toReversed().forEach((db) => db.close()),
+    },
+    options,
+  );
+}
+
+/** Looks at a file that is there; makes one that only its owner can read where none is. */
+async function prepare(path: string): Promise<void> {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat !== undefined && !stat.isFile()) throw invalid('path', 'must name a file');
+  if (stat !== undefined) return stat.size === 0 ? undefined : inspect(path);
+  if (!existsSync(dirname(path))) throw invalid('path', 'is in a folder that does not exist');
+  try {
+    closeSync(openSync(path, 'ax', 0o600));
+  } catch (error) {
+    // Another process may have made it just now.
+    if (!existsSync(path)) throw error;
+  }
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+function configure(db: Database.Database): void {
+  db.pragma('journal_mode = wal');
+  // An acknowledged write is on the disk.
+  db.pragma('synchronous = full');
+  // Erased bytes are overwritten, not just unlinked.
+  db.pragma('secure_delete = on');
+  db.pragma('foreign_keys = on');
+  db.pragma('trusted_schema = off');
+}

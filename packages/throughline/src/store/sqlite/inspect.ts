@@ -1,0 +1,93 @@
+import Database from 'better-sqlite3';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { ThroughlineError } from '../../errors.ts';
+import { explain } from './errors.ts';
+import { applicationId, newerVersion, schemaVersion } from './schema.ts';
+
+const attempts = 5;
+const pauseMs = 50;
+
+/**
+ * Refuses a file that is no store of ours, is damaged, or was written by a newer program, and
+ * leaves it and its companions as they are, byte for byte. Opening a database in place, even to
+ * read, may rewrite its `-shm` or fold its `-wal` in; so the file is looked at read-only through a
+ * second name in a folder of its own, beside a copy of the write-ahead log.
+ *
+ * Another process may be writing meanwhile, and then such a look can be torn: a bad verdict counts
+ * only when the files stood still.
+ */
+export async function inspect(path: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const before = stamp(path);
+    const problem = lookAt(path);
+    if (problem === undefined) return;
+    if (stamp(path) === before || attempt === attempts) throw problem;
+    await setTimeout(pauseMs * attempt);
+  }
+}
+
+/** Changes when the file or its write-ahead log does. */
+function stamp(path: string): string {
+  return [path, `${path}-wal`]
+    .map((name) => statSync(name, { bigint: true, throwIfNoEntry: false }))
+    .map((stat) => (stat === undefined ? 'none' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`))
+    .join();
+}
+
+function lookAt(path: string): unknown {
+  const folder = mkdtempSync(`${path}-check-`);
+  try {
+    const second = join(folder, 'db');
+    linkOrCopy(path, second);
+    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${second}-wal`);
+    return verdict(second);
+  } catch (error) {
+    return explain(error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Some file systems have no second names. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to, constants.COPYFILE_FICLONE);
+  }
+}
+
+function verdict(path: string): ThroughlineError | undefined {
+  const db = new Database(path, { readonly: true });
+  try {
+    const owner = Number(db.pragma('application_id', { simple: true }));
+    const version = Number(db.pragma('user_version', { simple: true }));
+    const tables = Number(db.prepare('select count(*) from sqlite_schema').pluck().get());
+    // What a process leaves that died before its first commit.
+    if (owner === 0 && version === 0 && tables === 0) return undefined;
+    if (owner !== applicationId) {
+      return new ThroughlineError(
+        'damaged',
+        'the file is a database of another program; name another one',
+      );
+    }
+    if (version > schemaVersion) return newerVersion(version);
+    const check = db.pragma('quick_check(1)', { simple: true });
+    if (check === 'ok') return undefined;
+    return new ThroughlineError('damaged', 'the store is damaged; restore it from a backup', {
+      details: { found: String(check) },
+    });
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,200 @@
+import type { Raw, WriteEngine } from '../engine.ts';
+import type {
+  RecordKey,
+  StoredEdge,
+  StoredLogEntry,
+  StoredObject,
+  StoredRecord,
+} from '../store.ts';
+import { SqliteReader } from './reader.ts';
+
+/** Numbers kept at hand. */
+const cachedNames = 20_000;
+
+/** Longest that a checkpoint after an erasure waits for other processes' readers. */
+const scrubWaitMs = 100;
+
+export class SqliteWriter extends SqliteReader implements WriteEngine {
+  readonly #names = new Map<string, number>();
+
+  override begin(): void {
+    this.sql('begin immediate').run();
+  }
+
+  commit(): void {
+    this.sql('commit').run();
+  }
+
+  rollback(): void {
+    this.#names.clear();
+    if (this.db.inTransaction) this.sql('rollback').run();
+  }
+
+  mark(): void {
+    this.sql('savepoint work').run();
+  }
+
+  keep(): void {
+    this.sql('release work').run();
+  }
+
+  undo(): void {
+    this.#names.clear();
+    this.sql('rollback to work').run();
+    this.keep();
+  }
+
+  scrub(): boolean {
+    const usual = Number(this.db.pragma('busy_timeout', { simple: true }));
+    this.db.pragma(`busy_timeout = ${scrubWaitMs}`);
+    try {
+      return this.db.pragma('wal_checkpoint(truncate)', { simple: true }) === 0;
+    } catch {
+      return false;
+    } finally {
+      this.db.pragma(`busy_timeout = ${usual}`);
+    }
+  }
+
+  insert(entries: readonly Raw<StoredLogEntry>[]): void {
+    const statement = this.sql(
+      'insert into log (seq, id, about, activity, hash, shape, sealed) values (?, ?, ?, ?, ?, ?, ?)',
+    );
+    for (const { seq, id, about, activity, hash, shape, sealed } of entries) {
+      const hashBytes = Buffer.from(hash, 'hex');
+      const aboutNumber = this.#intern(about);
+      statement.run(seq, id, aboutNumber, this.#maybe(activity), hashBytes, shape, sealed ?? null);
+    }
+  }
+
+  putObject(object: Raw<StoredObject>): void {
+    this.sql(
+      `insert into objects (n, kind, activity, parent, seq, shape, sealed)
+       values (?, ?, ?, ?, ?, ?, ?)
+       on conflict (n) do update set kind = excluded.kind, activity = excluded.activity,
+         parent = excluded.parent, seq = excluded.seq, shape = excluded.shape,
+         sealed = excluded.sealed`,
+    ).run(
+      this.#intern(object.id),
+      object.kind,
+      this.#maybe(object.activity),
+      this.#maybe(object.parent),
+      object.seq,
+      object.shape,
+      object.sealed ?? null,
+    );
+  }
+
+  putEdge(edge: Raw<StoredEdge>): void {
+    this.sql(
+      `insert into edges (id, type, source, target, activity, active, seq, shape, sealed)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (id) do update set type = excluded.type, source = excluded.source,
+         target = excluded.target, activity = excluded.activity, active = excluded.active,
+         seq = excluded.seq, shape = excluded.shape, sealed = excluded.sealed`,
+    ).run(
+      edge.id,
+      this.#intern(edge.type),
+      this.#intern(edge.from),
+      this.#intern(edge.to),
+      this.#maybe(edge.activity),
+      edge.status === 'active' ? 1 : 0,
+      edge.seq,
+      edge.shape,
+      edge.sealed ?? null,
+    );
+  }
+
+  version({ kind, key }: RecordKey): number {
+    return (
+      this.sql<{ version: number }>('select version from records where kind = ? and key = ?').get(
+        this.#intern(kind),
+        key,
+      )?.version ?? 0
+    );
+  }
+
+  putRecord(record: Raw<StoredRecord>): void {
+    const kind = this.#intern(record.kind);
+    const { key, sort, index } = record;
+    const terms = JSON.stringify(index);
+    const before = this.#known(kind, key);
+    const { n } = this.sql<{ n: number }>(
+      `insert into records
+         (kind, key, version, sort, terms, activity, expires, shape, sealed)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict (kind, key) do update set version = excluded.version, sort = excluded.sort,
+         terms = excluded.terms, activity = excluded.activity, expires = excluded.expires,
+         shape = excluded.shape, sealed = excluded.sealed
+       returning n`,
+    ).get(
+      kind,
+      key,
+      record.version,
+      sort,
+      terms,
+      this.#maybe(record.activity),
+      record.expiresAt ?? null,
+      record.shape,
+      record.sealed ?? null,
+    ) ?? { n: 0 };
+    if (before !== undefined && before.terms === terms && before.sort === sort) return;
+    if (before !== undefined) this.#dropTerms(kind, key, before);
+    const insert = this.sql(
+      'insert into terms (kind, name, value, sort, key, record) values (?, ?, ?, ?, ?, ?)',
+    );
+    for (const [name, value] of Object.entries(index)) {
+      insert.run(kind, this.#intern(name), value, sort, key, n);
+    }
+  }
+
+  deleteRecord(record: RecordKey): void {
+    const kind = this.#intern(record.kind);
+    const before = this.#known(kind, record.key);
+    if (before === undefined) return;
+    this.#dropTerms(kind, record.key, before);
+    this.sql('delete from records where kind = ? and key = ?').run(kind, record.key);
+  }
+
+  eraseActivity(activity: string): void {
+    const n = this.number(activity);
+    if (n === undefined) return;
+    for (const table of ['log', 'objects', 'edges', 'records']) {
+      this.sql(`update ${table} set sealed = null where activity = ? and sealed is not null`).run(
+        n,
+      );
+    }
+  }
+
+  #known(kind: number, key: string): { terms: string; sort: number } | undefined {
+    return this.sql<{ terms: string; sort: number }>(
+      'select terms, sort from records where kind = ? and key = ?',
+    ).get(kind, key);
+  }
+
+  #dropTerms(kind: number, key: string, { terms, sort }: { terms: string; sort: number }): void {
+    const drop = this.sql(
+      'delete from terms where kind = ? and name = ? and value = ? and sort = ? and key = ?',
+    );
+    const index: Record<string, string> = JSON.parse(terms);
+    for (const [name, value] of Object.entries(index)) {
+      drop.run(kind, this.#intern(name), value, sort, key);
+    }
+  }
+
+  #maybe(text: string | undefined): number | null {
+    return text === undefined ? null : this.#intern(text);
+  }
+
+  /** The integer that stands for a text, given out at its first use. */
+  #intern(text: string): number {
+    const cached = this.#names.get(text);
+    if (cached !== undefined) return cached;
+    const known = this.number(text);
+    const n =
+      known ?? Number(this.sql('insert into names (id) values (?)').run(text).lastInsertRowid);
+    if (this.#names.size >= cachedNames) this.#names.clear();
+    this.#names.set(text, n);
+    return n;
+  }
+}
