@@ -23,6 +23,8 @@ export interface ToKeep<S, C> {
   readonly key: string;
   readonly sort?: number;
   readonly index: Readonly<Record<string, string>>;
+  /** Case that it is sealed with, and erased with. */
+  readonly activity?: string | undefined;
   readonly shape: S;
   readonly content: C;
   /** Version that it must have now; 0: must be new. */
@@ -72,10 +74,11 @@ export class Records<S, C> {
   }
 
   put(writer: StoreWriter, box: KeyBox, record: ToKeep<S, C>): Promise<number> {
-    const { key, sort = 0, index, shape, content, expected } = record;
+    const { key, sort = 0, index, activity, shape, content, expected } = record;
     const { sealed } = box.seal(`${this.kind}/${key}`, content);
+    const kept = { kind: this.kind, key, sort, index, shape: toJson(shape), sealed };
     return writer.putRecord(
-      { kind: this.kind, key, sort, index, shape: toJson(shape), sealed },
+      activity === undefined ? kept : { ...kept, activity },
       expected === undefined ? {} : { expected },
     );
   }

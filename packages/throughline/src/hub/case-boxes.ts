@@ -1,0 +1,22 @@
+import type { StoreReader } from '../store/store.ts';
+import type { KeyBox, Vault } from './vault.ts';
+
+/** Opens case keys for one reader, each once. */
+export class CaseBoxes {
+  readonly #vault: Vault;
+  readonly #reader: StoreReader;
+  readonly #boxes = new Map<string, KeyBox | undefined>();
+
+  constructor(vault: Vault, reader: StoreReader) {
+    this.#vault = vault;
+    this.#reader = reader;
+  }
+
+  /** Undefined when the key was destroyed. */
+  async of(scope: string): Promise<KeyBox | undefined> {
+    if (!this.#boxes.has(scope)) {
+      this.#boxes.set(scope, await this.#vault.caseBox(this.#reader, scope));
+    }
+    return this.#boxes.get(scope);
+  }
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { foreignId, idKind, type GrantOperation, type Principal } from '../model/index.ts';
+import type { StoreReader, StoreWriter } from '../store/store.ts';
+import type { Guarded } from './authorize.ts';
+import type { Deps } from './deps.ts';
+import { grantsTo, type Granted } from './grant-records.ts';
+import { Records } from './records.ts';
+
+const contextRecords = new Records(
+  'context',
+  z.object({ expires: z.int() }),
+  z.object({
+    tenant: foreignId,
+    owner: foreignId,
+    agent: foreignId,
+    /** What its owner calls it: the issued id, or the one that the owner brought. */
+    contextId: foreignId,
+  }),
+);
+const adoptedRecords = new Records('adopted', z.object({ ref: z.string() }), z.object({}));
+
+/** A context as one principal stands to it. */
+export interface Context {
+  /** Our own id of it: the issued contextId, or the handle behind an adopted one. */
+  readonly ref: string;
+  readonly tenant: string;
+  readonly owner: string;
+  readonly agent: string;
+  readonly contextId: string;
+  readonly expired: boolean;
+  readonly granted: Granted;
+}
+
+/** What a principal calls a context: its owner by the owner's name for it, all others by ours. */
+export const nameFor = (context: Context, principalId: string): string =>
+  context.owner === principalId ? context.contextId : context.ref;
+
+/** For rights to the context itself, or to something in it that began at `since`. */
+export function guarded(context: Context, since?: number): Guarded {
+  const { tenant, owner, granted } = context;
+  const operations = [...granted].filter(([, from]) => since === undefined || from <= since);
+  return { tenant, owner, granted: operations.map(([operation]) => operation) };
+}
+
+/** Sequence number from which a grant shows history; undefined when it shows none. */
+export const grantedFrom = (context: Context, operation: GrantOperation): number | undefined =>
+  context.granted.get(operation);
+
+/** The registry of contexts: who opened which, until when, under which name. */
+export class Contexts {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * The context that this principal means by a contextId. Says nothing of rights. Reads the store
+   * three times whatever the answer, so that an answer's time tells nothing either.
+   */
+  async lookup(
+    reader: StoreReader,
+    principal: Principal,
+    contextId: string,
+  ): Promise<Context | undefined> {
+    const { vault } = this.#deps;
+    const key = vault.blind('adopted', principal.tenant, principal.id, contextId);
+    const alias = await adoptedRecords.get(reader, vault.domain, key);
+    return this.byRef(reader, principal, alias?.shape.ref ?? contextId);
+  }
+
+  async byRef(
+    reader: StoreReader,
+    principal: Principal,
+    ref: string,
+  ): Promise<Context | undefined> {
+    const { vault, now } = this.#deps;
+    const found = await contextRecords.get(reader, vault.domain, ref);
+    const at = now().getTime();
+    const granted = await grantsTo(reader, vault, principal, ref, at);
+    if (found?.content === undefined || found.content.tenant !== principal.tenant) return undefined;
+    return { ref, ...found.content, expired: found.shape.expires <= at, granted };
+  }
+
+  /** Opens a context under an id of ours. */
+  async issue(writer: StoreWriter, owner: Principal, agent: string): Promise<Context> {
+    const ref = this.#deps.ids.make('context');
+    return this.#write(writer, owner, agent, ref, ref);
+  }
+
+  /** Whether a policy may take this id from a client: never one that looks like ours. */
+  adoptable(contextId: string): boolean {
+    return this.#deps.contextPolicy === 'adopt' && idKind(contextId) !== 'context';
+  }
+
+  /** Opens a context under an id that its owner brought; it resolves for that owner alone. */
+  async adopt(
+    writer: StoreWriter,
+    owner: Principal,
+    agent: string,
+    contextId: string,
+  ): Promise<Context> {
+    const { vault, ids } = this.#deps;
+    const ref = ids.make('context');
+    await adoptedRecords.put(writer, vault.domain, {
+      key: vault.blind('adopted', owner.tenant, owner.id, contextId),
+      index: { context: ref },
+      shape: { ref },
+      content: {},
+      expected: 0,
+    });
+    return this.#write(writer, owner, agent, ref, contextId);
+  }
+
+  /** A context lives from its last use on. */
+  async renew(writer: StoreWriter, context: Context): Promise<void> {
+    const { ref, tenant, owner, agent, contextId } = context;
+    await this.#put(writer, ref, { tenant, owner, agent, contextId });
+  }
+
+  async #write(
+    writer: StoreWriter,
+    principal: Principal,
+    agent: string,
+    ref: string,
+    contextId: string,
+  ): Promise<Context> {
+    const content = { tenant: principal.tenant, owner: principal.id, agent, contextId };
+    await this.#put(writer, ref, content, 0);
+    return { ref, ...content, expired: false, granted: new Map() };
+  }
+
+  async #put(
+    writer: StoreWriter,
+    ref: string,
+    content: { tenant: string; owner: string; agent: string; contextId: string },
+    expected?: number,
+  ): Promise<void> {
+    const { vault, now, contextTtlMs } = this.#deps;
+    await contextRecords.put(writer, vault.domain, {
+      key: ref,
+      index: { owner: vault.blind('principal', content.tenant, content.owner) },
+      shape: { expires: now().getTime() + contextTtlMs },
+      content,
+      ...(expected === undefined ? {} : { expected }),
+    });
+  }
+}

@@ -1,0 +1,213 @@
+import { interpret, kindOf, type MakeId } from '../graph/index.ts';
+import type { DraftInput, Observation } from '../model/index.ts';
+import type { StoreWriter } from '../store/store.ts';
+import type { Cases } from './case-records.ts';
+import type { Context } from './contexts.ts';
+import type { Deps } from './deps.ts';
+import type { LocalName, Mappings } from './mappings.ts';
+import type { Participants } from './participants.ts';
+import { Recorder, type Recorded } from './recorder.ts';
+
+/** Who says what was observed, of whom, and in which context of ours (none at others' servers). */
+export interface Vantage {
+  readonly tenant: string;
+  /** Principal whose word it is. */
+  readonly observer: string;
+  /** Principal that sent the messages. */
+  readonly client: string;
+  /** Principal that answers them; absent for outsiders. */
+  readonly server: string | undefined;
+  readonly context: Context | undefined;
+  /** Tasks of ours that referenceTaskIds mean, as far as the client may see them. */
+  readonly references?: ReadonlyMap<string, string>;
+}
+
+export interface Observed extends Recorded {
+  /** Where the last observation belongs; absent when it said nothing of a Dialog. */
+  readonly dialog: string | undefined;
+  readonly activity: string | undefined;
+  /** Protocol-local task id → ours, for the tasks observed. */
+  readonly tasks: ReadonlyMap<string, string>;
+}
+
+export interface Registries {
+  readonly participants: Participants;
+  readonly mappings: Mappings;
+  readonly cases: Cases;
+}
+
+/** Observations → assertions, in the caller's write. */
+export async function recordObservations(
+  deps: Deps,
+  registries: Registries,
+  writer: StoreWriter,
+  observations: readonly Observation[],
+  vantage: Vantage,
+): Promise<Observed> {
+  const recorder = await Recorder.start(deps, writer);
+  const reading = new Reading(deps, registries, recorder, vantage);
+  for (const observation of observations) await reading.take(observation);
+  const recorded = await recorder.flush();
+  const { tenant, client: owner, context } = vantage;
+  for (const activity of recorded.activities) {
+    await registries.cases.touch(writer, activity, recorded.seq, {
+      tenant,
+      owner: context?.owner ?? owner,
+      ref: context?.ref,
+    });
+  }
+  const { dialog, tasks } = reading;
+  const activity = dialog && recorder.workspace.graph.dialog(dialog)?.activity;
+  return { ...recorded, dialog, activity, tasks };
+}
+
+class Reading {
+  readonly #deps: Deps;
+  readonly #registries: Registries;
+  readonly #recorder: Recorder;
+  readonly #vantage: Vantage;
+  readonly tasks = new Map<string, string>();
+  dialog: string | undefined;
+
+  constructor(deps: Deps, registries: Registries, recorder: Recorder, vantage: Vantage) {
+    this.#deps = deps;
+    this.#registries = registries;
+    this.#recorder = recorder;
+    this.#vantage = vantage;
+  }
+
+  async take(given: Observation): Promise<void> {
+    const { mappings } = this.#registries;
+    const { writer, workspace } = this.#recorder;
+    const seen = this.#ours(given);
+    const [client, server] = await this.#parties(seen);
+    const envelope = await this.#envelope(seen, client);
+    const place = this.#placeName(seen);
+    const dialog = await mappings.find(writer, place);
+    const taskId = 'taskId' in seen ? seen.taskId : undefined;
+    const inDialog = dialog ?? envelope?.dialog;
+    const task =
+      inDialog === undefined || taskId === undefined
+        ? undefined
+        : await mappings.find(writer, ['task', inDialog, taskId]);
+    await this.#load(seen, { dialog, task, envelope });
+    const references = await this.#references(seen);
+    const resolved = { graph: workspace.graph, dialog, task, client, server, envelope, references };
+    const makeId: MakeId = (kind) => this.#deps.ids.make(kind);
+    const drafts = interpret(seen, resolved, makeId);
+    const source = seen.side === 'server' ? server : client;
+    for (const draft of drafts) await this.#recorder.say(draft, source);
+    await this.#note(seen, place, drafts, dialog ?? envelope?.dialog);
+  }
+
+  /** Who is who comes from authentication; what a context is called, from its owner. */
+  #ours(seen: Observation): Observation {
+    const { client, server, context } = this.#vantage;
+    const { principal: _claimed, ...outsider } = seen.server;
+    return {
+      ...seen,
+      contextId: context?.contextId ?? seen.contextId,
+      client: { ...seen.client, principal: client },
+      server: server === undefined ? outsider : { ...seen.server, principal: server },
+    };
+  }
+
+  async #parties(seen: Observation): Promise<[client: string, server: string]> {
+    const { participants } = this.#registries;
+    const { writer, workspace } = this.#recorder;
+    const { tenant } = this.#vantage;
+    const outsider = seen.server.url === undefined && seen.server.principal === undefined;
+    const answering = outsider ? { ...seen.server, url: seen.endpoint } : seen.server;
+    const client = await participants.identify(writer, tenant, seen.client);
+    const server = await participants.identify(writer, tenant, answering);
+    await workspace.need([client, server]);
+    return [client, server];
+  }
+
+  /**
+   * What the envelope names counts only when the message's sender takes part in that Dialog and the
+   * rest of it fits; otherwise it is as if there were none.
+   */
+  async #envelope(
+    { envelope }: Observation,
+    client: string,
+  ): Promise<{ dialog: string; task?: string } | undefined> {
+    if (envelope?.dialog === undefined) return undefined;
+    const { dialog, task, activity } = envelope;
+    const { workspace } = this.#recorder;
+    await workspace.need([dialog, ...(task === undefined ? [] : [task])].filter(kindOf));
+    const { graph } = workspace;
+    const named = graph.dialog(dialog);
+    const fits =
+      named?.participants.includes(client) === true &&
+      (activity === undefined || named.activity === activity) &&
+      (task === undefined || graph.task(task)?.dialog === dialog);
+    if (!fits) return undefined;
+    return task === undefined ? { dialog } : { dialog, task };
+  }
+
+  #placeName(seen: Observation): LocalName {
+    const { tenant, observer, context } = this.#vantage;
+    return context === undefined
+      ? ['peer', tenant, observer, seen.endpoint, seen.contextId]
+      : ['context', seen.protocol, context.ref];
+  }
+
+  /** Loads what the observation may touch. */
+  async #load(
+    seen: Observation,
+    found: { dialog?: string | undefined; task?: string | undefined; envelope?: { dialog: string } | undefined },
+  ): Promise<void> {
+    const { workspace } = this.#recorder;
+    const { dialog, task } = found;
+    await workspace.need([dialog, task].flatMap((id) => id ?? []));
+    const activity = workspace.graph.activityOf(dialog ?? found.envelope?.dialog ?? '');
+    const related = seen.envelope?.relationships ?? [];
+    const named = related.flatMap(({ from, to }) => [from, to]).filter(kindOf);
+    await workspace.need(named);
+    const carries = seen.kind === 'artifact' || (seen.kind === 'message' && seen.resources.length > 0);
+    const resources =
+      activity !== undefined && carries ? await workspace.needResources(activity) : [];
+    const from = [...resources, ...named, ...(task === undefined ? [] : [task])];
+    await workspace.needLineage(from);
+  }
+
+  async #references(seen: Observation): Promise<string[]> {
+    if (seen.kind !== 'message') return [];
+    const known = this.#vantage.references;
+    const ids = seen.referenceTaskIds.flatMap((id) => known?.get(id) ?? []);
+    await this.#recorder.workspace.need(ids);
+    return ids;
+  }
+
+  /** Keeps which of our objects the protocol's names mean from now on. */
+  async #note(
+    seen: Observation,
+    place: LocalName,
+    drafts: readonly DraftInput[],
+    before: string | undefined,
+  ): Promise<void> {
+    const { mappings } = this.#registries;
+    const { writer, workspace } = this.#recorder;
+    const about = (says: string) =>
+      drafts.findLast(({ statement }) => statement.says === says)?.about;
+    const dialog = about('dialog.opened') ?? about('dialog.bound') ?? before;
+    if (dialog === undefined || workspace.graph.dialog(dialog) === undefined) return;
+    this.dialog = dialog;
+    if ((await mappings.find(writer, place)) !== dialog) await mappings.set(writer, place, dialog);
+    const taskId = 'taskId' in seen ? seen.taskId : undefined;
+    if (taskId === undefined) return;
+    const bound = about('task.bound');
+    const name: LocalName = ['task', dialog, taskId];
+    const task = bound ?? (await mappings.find(writer, name));
+    if (task === undefined || workspace.graph.task(task) === undefined) return;
+    this.tasks.set(taskId, task);
+    if (bound !== undefined) {
+      const { tenant, observer: id } = this.#vantage;
+      const observer = { tenant, id, role: 'caller' } as const;
+      const seenBy = seen.side === 'client' ? mappings.seen(observer, taskId) : undefined;
+      await mappings.set(writer, name, task, seenBy);
+    }
+  }
+}
+

@@ -1,0 +1,193 @@
+import { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+import { apply } from '../graph/index.ts';
+import {
+  draftSchema,
+  type Assertion,
+  type Conflict,
+  type Draft,
+  type DraftInput,
+  type Statement,
+} from '../model/index.ts';
+import type { LogEntry, StoreWriter } from '../store/store.ts';
+import { encodeEdge, encodeObject, activityOf, scopeOf, splitContent } from './graph-codec.ts';
+import type { Deps } from './deps.ts';
+import { takePart } from './participants.ts';
+import { Records, toJson } from './records.ts';
+import type { KeyBox } from './vault.ts';
+import { Workspace } from './workspace.ts';
+
+/** Assertions that were kept without being applied. */
+export const conflictRecords = new Records(
+  'conflict',
+  z.object({
+    activity: z.string().optional(),
+    assertion: z.string(),
+    seq: z.int(),
+    about: z.string(),
+    rule: z.string(),
+  }),
+  z.object({ message: z.string() }),
+);
+
+/** What a flushed recording changed. */
+export interface Recorded {
+  readonly activities: ReadonlySet<string>;
+  readonly seq: number;
+}
+
+/**
+ * Turns drafts into numbered assertions within one write: folds each into the graph at once, so that
+ * the next one sees it, and writes log, objects, edges and conflicts together at the end. A draft
+ * that changes nothing leaves nothing.
+ */
+export class Recorder {
+  readonly workspace: Workspace;
+  readonly #deps: Deps;
+  readonly #writer: StoreWriter;
+  readonly #at: Date;
+  readonly #said: Assertion[] = [];
+  readonly #conflicts: { conflict: Conflict; activity: string | undefined }[] = [];
+  readonly #changed = new Map<string, number>();
+  readonly #boxes = new Map<string, KeyBox>();
+  #next: number;
+
+  static async start(deps: Deps, writer: StoreWriter): Promise<Recorder> {
+    return new Recorder(deps, writer, (await writer.head()).seq + 1);
+  }
+
+  private constructor(deps: Deps, writer: StoreWriter, next: number) {
+    this.#deps = deps;
+    this.#writer = writer;
+    this.#next = next;
+    this.#at = deps.now();
+    this.workspace = new Workspace(deps.vault, writer);
+  }
+
+  get writer(): StoreWriter {
+    return this.#writer;
+  }
+
+  /** What was said and applied or kept since the start. */
+  get said(): readonly Assertion[] {
+    return this.#said;
+  }
+
+  /** `source`: a Participant's id, or `hub`; `near`: the Activity that it is said in, if known. */
+  async say(input: DraftInput, source: string, near?: string): Promise<void> {
+    const draft = draftSchema.parse(input);
+    await this.workspace.prepare(draft);
+    const { graph } = this.workspace;
+    const activity = this.#activityOf(draft, near);
+    const assertion: Assertion = {
+      ...draft,
+      ...this.#clip(draft.assertedAt),
+      id: this.#deps.ids.make('assertion'),
+      seq: this.#next,
+      ...(activity === undefined ? {} : { activity }),
+      source,
+      recordedAt: this.#at.toISOString(),
+    };
+    graph.settle();
+    const result = apply(graph, assertion);
+    const changed = [...graph.changes.objects, ...graph.changes.relationships];
+    if (result.applied && changed.length === 0) return;
+    this.#next += 1;
+    this.#said.push(assertion);
+    for (const id of changed) this.#changed.set(id, assertion.seq);
+    if (!result.applied) this.#conflicts.push({ conflict: result.conflict, activity });
+    else if (activity !== undefined) await this.#join(activity, draft.statement);
+  }
+
+  /** Whoever opens, is in or joins a Dialog of an Activity takes part in it. */
+  async #join(activity: string, statement: Statement): Promise<void> {
+    const joined = [
+      ...('participants' in statement ? statement.participants : []),
+      ...('participant' in statement ? [statement.participant] : []),
+      ...('initiator' in statement && statement.initiator !== undefined ? [statement.initiator] : []),
+    ];
+    await takePart(this.#deps, this.#writer, activity, joined);
+  }
+
+  /** Writes everything. Call once, last. */
+  async flush(): Promise<Recorded> {
+    const entries: LogEntry[] = [];
+    for (const assertion of this.#said) entries.push(await this.#entry(assertion));
+    const appended = entries.length === 0 ? [] : await this.#writer.append(entries);
+    if (appended.some(({ seq }, i) => seq !== this.#said[i]?.seq)) {
+      throw new ThroughlineError('internal', 'the store numbered assertions otherwise than in turn');
+    }
+    for (const [id, seq] of this.#changed) await this.#write(id, seq);
+    for (const each of this.#conflicts) await this.#keep(each);
+    const activities = new Set(this.#said.flatMap(({ activity }) => activity ?? []));
+    return { activities, seq: this.#next - 1 };
+  }
+
+  /** A source's clock that runs ahead is clipped to ours, and by how much is noted. */
+  #clip(assertedAt: string | undefined): Pick<Assertion, 'assertedAt' | 'skewMs'> {
+    if (assertedAt === undefined) return {};
+    const skewMs = Date.parse(assertedAt) - this.#at.getTime();
+    return skewMs > 0 ? { assertedAt: this.#at.toISOString(), skewMs } : { assertedAt };
+  }
+
+  #activityOf({ about, statement }: Draft, near: string | undefined): string | undefined {
+    if (statement.says === 'participant.known') return undefined;
+    if (statement.says === 'activity.opened') return about;
+    if ('activity' in statement) return statement.activity;
+    const { graph } = this.workspace;
+    const named = [about, ...('dialog' in statement ? [statement.dialog] : []), ...endsOf(statement)];
+    for (const id of named) {
+      const activity = graph.activityOf(id) ?? graph.relationship(id)?.activity;
+      if (activity !== undefined) return activity;
+    }
+    return near;
+  }
+
+  async #box(scope: string): Promise<KeyBox> {
+    const known = this.#boxes.get(scope);
+    if (known !== undefined) return known;
+    const box = await this.#deps.vault.caseBoxFor(this.#writer, scope);
+    this.#boxes.set(scope, box);
+    return box;
+  }
+
+  async #entry(assertion: Assertion): Promise<LogEntry> {
+    const { id, about, activity, statement, seq: _seq, ...rest } = assertion;
+    const { shape, content } = splitContent(statement);
+    const entry = { id, about, ...(activity === undefined ? {} : { activity }) };
+    if (content === undefined) return { ...entry, shape: toJson({ ...rest, statement: shape }) };
+    const box = await this.#box(scopeOf(about, activity));
+    const { sealed, commitment } = box.seal(`log/${id}`, content);
+    return { ...entry, shape: toJson({ ...rest, statement: shape, commitment }), sealed };
+  }
+
+  async #write(id: string, seq: number): Promise<void> {
+    const { graph, born } = this.workspace;
+    const at = { born: born.get(id) ?? seq, seq };
+    const object = graph.object(id);
+    if (object !== undefined) {
+      const box = await this.#box(scopeOf(id, activityOf(object)));
+      await this.#writer.putObject(encodeObject(object, at, box));
+      return;
+    }
+    const edge = graph.relationship(id);
+    if (edge === undefined) return;
+    await this.#writer.putEdge(encodeEdge(edge, at, await this.#box(edge.activity)));
+  }
+
+  async #keep({ conflict, activity }: { conflict: Conflict; activity: string | undefined }) {
+    const { message, ...shape } = conflict;
+    await conflictRecords.put(this.#writer, await this.#box(scopeOf(conflict.about, activity)), {
+      key: conflict.assertion,
+      sort: conflict.seq,
+      index: { activity: activity ?? 'none' },
+      activity,
+      shape: { ...shape, ...(activity === undefined ? {} : { activity }) },
+      content: { message },
+      expected: 0,
+    });
+  }
+}
+
+const endsOf = (statement: Statement): string[] =>
+  'from' in statement ? [statement.from, statement.to] : [];

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import type { StoreReader, StoreWriter } from '../store/store.ts';
+import type { Deps } from './deps.ts';
+import type { Message } from './messages.ts';
+import { Records } from './records.ts';
+
+const replyRecords = new Records(
+  'reply',
+  z.object({ activity: z.string() }),
+  z.object({ value: z.unknown() }),
+);
+
+/** Message-only replies, kept sealed with their case as the answer to the message they answer. */
+export class Replies {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  async get(reader: StoreReader, message: Message): Promise<{ value: unknown } | undefined> {
+    const { vault } = this.#deps;
+    const found = await replyRecords.get(
+      reader,
+      ({ activity }) => vault.caseBox(reader, activity ?? ''),
+      message.key,
+    );
+    return found?.content && { value: found.content.value };
+  }
+
+  async put(
+    writer: StoreWriter,
+    message: Message,
+    activity: string,
+    value: unknown,
+  ): Promise<void> {
+    await replyRecords.put(writer, await this.#deps.vault.caseBoxFor(writer, activity), {
+      key: message.key,
+      index: { context: message.shape.ref },
+      activity,
+      shape: { activity },
+      content: { value },
+      expected: 0,
+    });
+  }
+}

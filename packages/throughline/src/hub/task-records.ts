@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import {
+  awaitingWhat,
+  finalTaskStates,
+  foreignId,
+  taskState,
+  timestamp,
+  type Principal,
+  type TaskRecord,
+} from '../model/index.ts';
+import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { CaseBoxes } from './case-boxes.ts';
+import type { Context } from './contexts.ts';
+import type { Guarded } from './authorize.ts';
+import type { Deps } from './deps.ts';
+import { Records, type Kept } from './records.ts';
+
+const shapeSchema = z.object({
+  /** Context that it is in, by our id; fixed for life. */
+  ref: z.string(),
+  activity: z.string(),
+  /** Our id of it in the graph. */
+  task: z.string(),
+  state: taskState,
+  awaiting: awaitingWhat.optional(),
+  statusAt: timestamp,
+  /** Number of the first assertion about it: what a grant's fromSequence is held against. */
+  born: z.int(),
+  /** Turn of the task clock at its first and at its latest write. */
+  made: z.int(),
+  changed: z.int(),
+});
+const contentSchema = z.object({
+  tenant: foreignId,
+  id: foreignId,
+  /** As its owner calls it. */
+  contextId: foreignId,
+  agent: foreignId,
+  owner: foreignId,
+  caseOwner: foreignId,
+  messageId: foreignId.optional(),
+  body: z.unknown(),
+});
+
+const taskRecords = new Records('task', shapeSchema, contentSchema);
+const changeRecords = new Records('task-change', z.object({}), z.object({}));
+const clockRecords = new Records('task-clock', z.object({}), z.object({}));
+
+export type StoredTask = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
+export type TaskShape = StoredTask['shape'];
+export type TaskContent = NonNullable<StoredTask['content']>;
+/** A task whose content is still there. */
+export type LiveTask = StoredTask & { readonly content: TaskContent };
+
+const isLive = (task: StoredTask | undefined): task is LiveTask => task?.content !== undefined;
+
+export const isOver = (task: StoredTask): boolean => finalTaskStates.includes(task.shape.state);
+
+/** For rights to a task; `context` is its context as the one who asks stands to it. */
+export function guardTask({ content, shape }: LiveTask, context: Context | undefined): Guarded {
+  const { tenant, owner, caseOwner, agent } = content;
+  const granted = [...(context?.granted ?? [])].filter(([, from]) => from <= shape.born);
+  return { tenant, owner, caseOwner, agent, granted: granted.map(([operation]) => operation) };
+}
+
+/** The protocol's record of a task; `contextId` is what the reader calls its context. */
+export function toTaskRecord(task: LiveTask, contextId: string): TaskRecord {
+  const { id, agent, owner, messageId, body } = task.content;
+  const { state, awaiting, statusAt } = task.shape;
+  return {
+    id,
+    contextId,
+    agent,
+    version: task.version,
+    state,
+    ...(awaiting === undefined ? {} : { awaiting }),
+    statusAt,
+    ...(messageId === undefined ? {} : { messageId }),
+    owner,
+    body,
+  };
+}
+
+export interface TaskPlace {
+  readonly sort: number;
+  readonly key: string;
+}
+
+/** Storage of task records: sealed with their case, found by who owns, executes and may read them. */
+export class TaskStore {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  key(tenant: string, taskId: string): string {
+    return this.#deps.vault.blind('task', tenant, taskId);
+  }
+
+  get(reader: StoreReader, tenant: string, taskId: string): Promise<LiveTask | undefined> {
+    return this.at(reader, this.key(tenant, taskId), new CaseBoxes(this.#deps.vault, reader));
+  }
+
+  async at(reader: StoreReader, key: string, boxes: CaseBoxes): Promise<LiveTask | undefined> {
+    const record = await reader.record({ kind: taskRecords.kind, key });
+    const activity = record && z.object({ activity: z.string() }).parse(record.shape).activity;
+    const box = activity === undefined ? undefined : await boxes.of(activity);
+    const task = await taskRecords.get(reader, () => box, key);
+    return isLive(task) ? task : undefined;
+  }
+
+  /** Latest status first. */
+  async find(
+    reader: StoreReader,
+    query: {
+      index: Readonly<Record<string, string>>;
+      limit: number;
+      after?: TaskPlace | undefined;
+      from?: number | undefined;
+    },
+  ): Promise<LiveTask[]> {
+    const boxes = new CaseBoxes(this.#deps.vault, reader);
+    const { index, limit, after, from } = query;
+    const found = await taskRecords.find(reader, ({ activity }) => boxes.of(activity ?? ''), {
+      index,
+      limit,
+      ...(after === undefined ? {} : { after }),
+      ...(from === undefined ? {} : { from }),
+    });
+    return found.filter(isLive);
+  }
+
+  count(reader: StoreReader, index: Readonly<Record<string, string>>, from?: number) {
+    const bounds = from === undefined ? {} : { from };
+    return reader.count({ kind: taskRecords.kind, index, ...bounds });
+  }
+
+  /** Turns of the task clock so far: a snapshot is such a number. */
+  async turn(reader: StoreReader): Promise<number> {
+    return (await reader.record({ kind: clockRecords.kind, key: 'tasks' }))?.version ?? 0;
+  }
+
+  /** Keys of tasks written after a turn, in that order. */
+  async changedSince(
+    reader: StoreReader,
+    index: Readonly<Record<string, string>>,
+    turn: number,
+    limit: number,
+  ): Promise<{ key: string; turn: number }[]> {
+    const query = { index, from: turn + 1, ascending: true, limit };
+    const found = await changeRecords.find(reader, this.#deps.vault.domain, query);
+    return found.map(({ key, sort }) => ({ key, turn: sort }));
+  }
+
+  async put(
+    writer: StoreWriter,
+    shape: Omit<TaskShape, 'changed' | 'made'> & { made?: number },
+    content: TaskContent,
+    expected: number,
+  ): Promise<number> {
+    const { vault } = this.#deps;
+    const key = this.key(content.tenant, content.id);
+    const turn = await clockRecords.put(writer, vault.domain, {
+      key: 'tasks',
+      index: { clock: 'tasks' },
+      shape: {},
+      content: {},
+    });
+    const index = this.#index(shape, content);
+    await changeRecords.put(writer, vault.domain, { key, sort: turn, index, shape: {}, content: {} });
+    return taskRecords.put(writer, await vault.caseBoxFor(writer, shape.activity), {
+      key,
+      sort: Date.parse(shape.statusAt),
+      index,
+      activity: shape.activity,
+      shape: { ...shape, made: shape.made ?? turn, changed: turn },
+      content,
+      expected,
+    });
+  }
+
+  /** Blinded values under which a principal's tasks are found. */
+  by(who: 'owner' | 'caseOwner' | 'guest' | 'agent', principal: Principal): Record<string, string> {
+    return { [who]: this.#deps.vault.blind('principal', principal.tenant, principal.id) };
+  }
+
+  ofTenant(tenant: string): Record<string, string> {
+    return { tenant: this.#deps.vault.blind('tenant', tenant) };
+  }
+
+  #index(shape: Pick<TaskShape, 'ref' | 'state' | 'awaiting'>, content: TaskContent) {
+    const { tenant, owner, caseOwner, agent } = content;
+    const blind = (id: string) => this.#deps.vault.blind('principal', tenant, id);
+    return {
+      ...this.ofTenant(tenant),
+      owner: blind(owner),
+      caseOwner: blind(caseOwner),
+      // Made in somebody else's context: with `caseOwner` it covers a principal's tasks, each once.
+      ...(owner === caseOwner ? {} : { guest: blind(owner) }),
+      agent: blind(agent),
+      context: shape.ref,
+      state: shape.state,
+      ...(shape.awaiting === undefined ? {} : { awaiting: shape.awaiting }),
+      open: finalTaskStates.includes(shape.state) ? 'no' : 'yes',
+    };
+  }
+}

@@ -1,0 +1,164 @@
+import { Graph, kindOf } from '../graph/index.ts';
+import type { Draft } from '../model/index.ts';
+import type { StoredEdge, StoredObject, StoreReader } from '../store/store.ts';
+import { CaseBoxes } from './case-boxes.ts';
+import { decodeEdge, decodeObject, scopeOf } from './graph-codec.ts';
+import type { Vault } from './vault.ts';
+
+/** Objects (and as many relationships) of one case that are looked at together; more is cut, and said. */
+export const caseObjects = 5_000;
+
+/** Ids of objects that a statement names. */
+function namedIn({ about, statement }: Draft): string[] {
+  const ids = [about];
+  if ('activity' in statement) ids.push(statement.activity);
+  if ('dialog' in statement) ids.push(statement.dialog);
+  if ('participants' in statement) ids.push(...statement.participants);
+  if ('participant' in statement) ids.push(statement.participant);
+  if ('initiator' in statement && statement.initiator !== undefined) ids.push(statement.initiator);
+  if ('from' in statement) ids.push(statement.from, statement.to);
+  return ids;
+}
+
+/** The part of the stored graph that one call needs, loaded piece by piece, each piece once. */
+export class Workspace {
+  readonly graph = new Graph();
+  readonly reader: StoreReader;
+  readonly boxes: CaseBoxes;
+  /** Number of the assertion that an object or relationship began with. */
+  readonly born = new Map<string, number>();
+  readonly #asked = new Set<string>();
+  readonly #tasksOf = new Set<string>();
+  readonly #edgesFrom = new Set<string>();
+
+  constructor(vault: Vault, reader: StoreReader) {
+    this.reader = reader;
+    this.boxes = new CaseBoxes(vault, reader);
+  }
+
+  /** Loads these objects with what holds them and who takes part in them. */
+  async need(ids: readonly string[]): Promise<void> {
+    let missing = this.#fresh(ids);
+    while (missing.length > 0) {
+      const found = await this.reader.objects(missing);
+      for (const object of found) await this.#take(object);
+      missing = this.#fresh(found.flatMap(({ id }) => this.#holders(id)));
+    }
+  }
+
+  /** Everything that the fold looks at for this statement. */
+  async prepare(draft: Draft): Promise<void> {
+    const { statement, about } = draft;
+    await this.need(namedIn(draft).filter((id) => kindOf(id) !== undefined));
+    switch (statement.says) {
+      case 'task.bound':
+        await this.needTasksOf(this.graph.task(about)?.dialog);
+        break;
+      case 'relationship.asserted':
+        await this.needLineage([statement.from, statement.to]);
+        await this.#needEdge(about);
+        break;
+      case 'relationship.revoked':
+        await this.#needEdge(about);
+        break;
+      default:
+    }
+  }
+
+  async needTasksOf(dialog: string | undefined): Promise<void> {
+    if (dialog === undefined || this.#tasksOf.has(dialog)) return;
+    this.#tasksOf.add(dialog);
+    const found = await this.reader.objectsOf({ parent: dialog, limit: caseObjects });
+    const fresh = new Set(this.#fresh(found.map(({ id }) => id)));
+    for (const object of found) if (fresh.has(object.id)) await this.#take(object);
+  }
+
+  /** Resources of an Activity, by which the same bytes are known again; gives their ids. */
+  async needResources(activity: string): Promise<string[]> {
+    const query = { activity, kind: 'resource', limit: caseObjects };
+    const found = await this.reader.objectsOf(query);
+    const ids = found.map(({ id }) => id);
+    const fresh = new Set(this.#fresh(ids));
+    for (const object of found) if (fresh.has(object.id)) await this.#take(object);
+    return ids;
+  }
+
+  /** Active relationships out of these, and out of all that those lead up to. */
+  async needLineage(ids: readonly string[]): Promise<void> {
+    let level = ids.filter((id) => !this.#edgesFrom.has(id));
+    while (level.length > 0) {
+      for (const id of level) this.#edgesFrom.add(id);
+      const edges = await this.reader.edges(level, { direction: 'out' });
+      for (const edge of edges) await this.#link(edge);
+      await this.need([...level, ...edges.map(({ to }) => to)]);
+      const above = new Set(edges.map(({ to }) => to));
+      for (const id of level) {
+        const dialog = this.graph.task(id)?.dialog;
+        if (dialog !== undefined) above.add(dialog);
+      }
+      level = [...above].filter((id) => !this.#edgesFrom.has(id));
+    }
+  }
+
+  /** The whole of one Activity, with the Participants in it; false when it was too much. */
+  async needCase(activity: string): Promise<boolean> {
+    const query = { activity, limit: caseObjects + 1 };
+    const found = await this.reader.objectsOf(query);
+    const edges = await this.reader.edgesOf(activity, caseObjects + 1);
+    const taken = found.slice(0, caseObjects);
+    const fresh = new Set(this.#fresh(taken.map(({ id }) => id)));
+    for (const object of taken) if (fresh.has(object.id)) await this.#take(object);
+    await this.need(taken.flatMap(({ id }) => this.#holders(id)));
+    for (const edge of edges.slice(0, caseObjects)) await this.#link(edge);
+    return found.length <= caseObjects && edges.length <= caseObjects;
+  }
+
+  #fresh(ids: readonly string[]): string[] {
+    const fresh = [...new Set(ids)].filter((id) => !this.#asked.has(id));
+    for (const id of fresh) this.#asked.add(id);
+    return fresh;
+  }
+
+  #holders(id: string): string[] {
+    const object = this.graph.object(id);
+    switch (object?.kind) {
+      case 'task':
+        return [object.value.dialog, object.value.activity];
+      case 'dialog':
+        return [
+          object.value.activity,
+          ...object.value.participants,
+          ...(object.value.invoker === undefined ? [] : [object.value.invoker]),
+        ];
+      case 'resource':
+        return [object.value.activity];
+      case 'activity':
+        return object.value.initiator === undefined ? [] : [object.value.initiator];
+      default:
+        return [];
+    }
+  }
+
+  async #take(stored: StoredObject): Promise<void> {
+    const box = await this.boxes.of(scopeOf(stored.id, stored.activity));
+    const { object, born } = decodeObject(stored, box);
+    this.born.set(stored.id, born);
+    this.graph.load({ objects: [object] });
+  }
+
+  async #needEdge(id: string): Promise<void> {
+    if (this.graph.relationship(id) !== undefined) return;
+    const edge = await this.reader.edge(id);
+    if (edge === undefined) return;
+    await this.#link(edge);
+    await this.need([edge.from, edge.to]);
+  }
+
+  async #link(stored: StoredEdge): Promise<void> {
+    if (this.graph.relationship(stored.id) !== undefined) return;
+    const box = await this.boxes.of(scopeOf(stored.id, stored.activity));
+    const { relationship, born } = decodeEdge(stored, box);
+    this.born.set(stored.id, born);
+    this.graph.load({ relationships: [relationship] });
+  }
+}
