@@ -150,10 +150,16 @@ describe.each(deskCases())('$id', ({ id, customer }) => {
 });
 
 describe('cases the desk cannot settle', () => {
-  it('says what it cannot do', async () => {
+  it('says that it found nothing rather than cite what is beside the point', async () => {
     const { record } = await solve('task_004');
-    expect(record.rows).toEqual([]);
-    expect(record.answer).toContain('They may not answer it in full.');
+    expect(record.citations).toEqual([]);
+    expect(record.answer).toContain('I found nothing in the documents');
+  });
+
+  it('says what it cannot do beside what it found', async () => {
+    const { record } = await solve('task_051');
+    expect(record.citations.length).toBeGreaterThan(0);
+    expect(record.answer).toContain('it changes nothing on an account');
   });
 
   it('says that nobody known has transactions to check', () => {

@@ -4,41 +4,7 @@
  * A table in the bank's own words: a customer says "something seems off with my cash back", the
  * documents say "dispute" and "representation". No model, no case: one row per kind of request.
  */
-import type { ProductKind } from './products.ts';
-
-/** Whose documents a question is put to. */
-export type Target =
-  /** Procedures that hold for all products. */
-  | 'procedures'
-  /** Each card the message names, or else each card held. */
-  | 'cards'
-  /** Each checking account named or held. */
-  | 'checking'
-  /** Each savings account named or held. */
-  | 'savings'
-  /** Each product of the kinds the customer wants to choose from. */
-  | 'choice'
-  /** All documents. */
-  | 'anything';
-
-/** One question an intent asks. */
-export interface Ask {
-  of: Target;
-  text: string;
-  /** For `choice`: the kinds to ask about instead of those the message asks for. */
-  kinds?: readonly ProductKind[];
-}
-
-/** One kind of request. All of `when` must match the message and `unless` must not. */
-export interface Intent {
-  name: string;
-  when: readonly RegExp[];
-  unless?: RegExp;
-  ask: readonly Ask[];
-}
-
-const of = (target: Target, ...texts: string[]): Ask[] =>
-  texts.map((text) => ({ of: target, text }));
+import { of, type Intent } from './intent.ts';
 
 const wrong =
   /\b(wrong|off|right|incorrect|error|odd\w*|missing|low|high|add up|discrepan\w*|less than|shorting|short|never (?:got|received)|should be|figure out|understand\w*|audit|dispute)\b/i;

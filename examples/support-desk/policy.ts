@@ -26,7 +26,7 @@ export function readPolicy(message: string, holdings: Holdings): Policy {
     retrieval,
     needsCheck,
     terms: needsCheck ? findTerms(retrieval, holdings.cards) : [],
-    passages: findPassages(retrieval),
+    passages: findPassages(message, retrieval),
     procedures: findProcedures(retrieval),
   };
 }

@@ -1,6 +1,7 @@
 /** From an opening message and what the customer holds to the questions worth looking up. */
 import type { Holdings } from './bank.ts';
-import { intents, type Ask } from './intents.ts';
+import type { Ask } from './intent.ts';
+import { intents } from './intents.ts';
 import { heldProducts, mentionedProducts, products, renameProducts } from './products.ts';
 import type { Product, ProductKind } from './products.ts';
 

@@ -2,7 +2,7 @@
 import type { HeldCard } from './bank.ts';
 import { documentOf, isInternal, sectionsOf, sentencesOf } from './knowledge.ts';
 import type { KnowledgeDocument, Span } from './knowledge.ts';
-import { groupOf, heldProduct } from './products.ts';
+import { groupOf, heldProduct, renameProducts } from './products.ts';
 import type { Finding, Retrieval } from './retrieve.ts';
 
 /** A sentence that states a term; `card` where it holds for one card alone. */
@@ -77,25 +77,45 @@ function termsOfCard(held: HeldCard, found: readonly KnowledgeDocument[]): Term[
  */
 export function findTerms(retrieval: Retrieval, cards: readonly HeldCard[]): Term[] {
   const found = foundDocuments(retrieval.findings);
-  const shared = found
+  const general = found
     .filter((document) => groupOf(document.id) === 'credit_cards_credit_cards_(general)')
     .flatMap((document) => sentencesOf(document).filter((span) => representation.test(span.text)))
     .map((span) => termOf(span));
-  return [...cards.flatMap((held) => termsOfCard(held, found)), ...shared];
+  return [...cards.flatMap((held) => termsOfCard(held, found)), ...general];
 }
 
+/** The words of a text, endings dropped: "closing" and "close" are one word here. */
 const words = (text: string): Set<string> =>
-  new Set(text.toLowerCase().match(/[a-z][a-z-]{3,}/g) ?? []);
+  new Set(
+    (text.toLowerCase().match(/[a-z][a-z-]{2,}/g) ?? []).map((word) =>
+      word.length < 5 ? word : word.replace(/(?:ing|ed|es|s|e)$/, ''),
+    ),
+  );
 
-/** The sentence of a document that shares most words with a question; earlier wins a tie. */
+/** Words every document of the bank holds: sharing them says nothing. */
+const everywhere = words(
+  'account bank card credit customer debit have help like need rewards rho-bank some that there they this ' +
+    'want what when with your about been could from going just know looking more are and the for can you our ' +
+    'not all any but how has had was were its who will them now get them these into out time',
+);
+
+/** What a customer can't use: words to an agent, a lead-in without its list, an empty value. */
+const notForCustomers = /\bcustomers?\b|\bhuman agents?\b|\bprotocol\b|:\W*$|\bnot available\]/i;
+
+/**
+ * The sentence of a document that shares most words with a question; earlier wins a tie. Of a
+ * document open to customers only what is said to them.
+ */
 export function bestSentence(document: KnowledgeDocument, question: string): Span | undefined {
   const wanted = words(question);
   let best: { span: Span; score: number } | undefined;
+  const open = !isInternal(document.title);
   for (const span of sentencesOf(document)) {
+    if (open && notForCustomers.test(span.text)) continue;
     const own = words(span.text);
-    const shared = [...own].filter((word) => wanted.has(word)).length;
+    const common = [...own].filter((word) => wanted.has(word) && !everywhere.has(word)).length;
     // A long sentence shares more words by chance.
-    const score = shared / Math.sqrt(own.size + 4);
+    const score = common / Math.sqrt(own.size + 4);
     if (own.size >= 3 && (best === undefined || score > best.score)) best = { span, score };
   }
   return best?.span;
@@ -107,19 +127,52 @@ export interface Passage extends Term {
   intent: string;
 }
 
-/** For each sub-question the best sentence of its best document; at most `limit`, none twice. */
-export function findPassages(retrieval: Retrieval, limit = 12): Passage[] {
+/**
+ * For each sub-question the best sentence of the best document, and of the best one open to
+ * customers where that is another; at most `limit`, none twice.
+ */
+export function findPassages(message: string, retrieval: Retrieval, limit = 24): Passage[] {
   const passages = new Map<string, Passage>();
   for (const { question, hits } of retrieval.findings) {
-    const first = hits[0];
-    if (first === undefined || passages.size >= limit) continue;
-    const span = bestSentence(documentOf(first.documentId), question.text);
-    if (span === undefined) continue;
-    const key = `${span.documentId}:${span.start}`;
-    if (passages.has(key)) continue;
-    passages.set(key, { ...termOf(span), question: question.text, intent: question.intent });
+    const found = hits.map((hit) => documentOf(hit.documentId));
+    const open = found.find((document) => !isInternal(document.title));
+    const best = new Set([found[0], open].filter((document) => document !== undefined));
+    for (const document of best) {
+      const own = question.intent === 'message' ? '' : ` ${message}`;
+      const span = bestSentence(document, `${question.text}${own}`);
+      if (span === undefined || passages.size >= limit) continue;
+      const key = `${span.documentId}:${span.start}`;
+      if (passages.has(key)) continue;
+      passages.set(key, { ...termOf(span), question: question.text, intent: question.intent });
+    }
   }
   return [...passages.values()];
+}
+
+/** How many telling words a passage, with its document's title, shares with a text. */
+function shared(passage: Passage, text: string): number {
+  const said = words(renameProducts(text, () => ' '));
+  const title = documentOf(passage.documentId).title;
+  const own = words(renameProducts(`${title} ${passage.quote}`, () => ' '));
+  return [...own].filter((word) => said.has(word) && !everywhere.has(word)).length;
+}
+
+/**
+ * The passages a customer may read that bear on what they wrote: found for an intent, and sharing
+ * telling words with both its question and the message; or else, found by the message alone,
+ * sharing three words with it. Best first.
+ */
+export function publicPassages(message: string, passages: readonly Passage[]): Passage[] {
+  const judged = passages
+    .filter((passage) => !passage.internal)
+    .map((passage) => {
+      const own = passage.intent === 'message';
+      const asked = own ? 0 : shared(passage, passage.question);
+      return { passage, own, asked, said: shared(passage, message) };
+    })
+    .filter(({ own, asked, said }) => (own ? said >= 3 : said >= 1 && asked >= 2));
+  const ranked = judged.toSorted((a, b) => b.said + b.asked - (a.said + a.asked));
+  return ranked.map(({ passage }) => passage);
 }
 
 const toolName = /`[a-z_]+_\d{4}\b/;

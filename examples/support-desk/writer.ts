@@ -1,7 +1,7 @@
 /** Composes the customer's answer and the case record from what was found. */
 import type { CheckedRow, RestingRow } from './checked-rows.ts';
 import { documentOf } from './knowledge.ts';
-import type { Passage, Term } from './terms.ts';
+import { publicPassages, type Passage, type Term } from './terms.ts';
 
 /** A verbatim part of a delivered document: `content.slice(start, end) === quote`. */
 export interface Citation {
@@ -155,10 +155,12 @@ function checkText(
 
 function passageText(passages: readonly Passage[], citations: Citations): string[] {
   if (passages.length === 0) {
-    return ['I found nothing in the documents open to customers that answers this.'];
+    return [
+      'I found nothing in the documents open to customers that answers this, so I will not guess.',
+    ];
   }
   return [
-    'The passages of our documents that come nearest to your question:',
+    'The passages of our documents that come nearest to your question; they may not answer it in full:',
     ...passages.map((one) => {
       const title = documentOf(one.documentId).title;
       return `- ${title}: “${one.quote.replaceAll(/\s+/g, ' ')}” ${citations.mark(one)}`;
@@ -174,12 +176,12 @@ const cannot =
 export function writeAnswer(findings: Findings): CustomerAnswer {
   const citations = new Citations();
   const greeting = findings.firstName === undefined ? 'Hello,' : `Hello ${findings.firstName},`;
-  const open = findings.passages.filter((passage) => !passage.internal).slice(0, 5);
+  const open = publicPassages(findings.message, findings.passages).slice(0, 5);
   const { check } = findings;
   const help = open.filter((passage) => /cash back/i.test(documentOf(passage.documentId).title));
   const body =
     check === undefined
-      ? [...passageText(open, citations), '', 'They may not answer it in full. ' + cannot]
+      ? [...passageText(open, citations), '', cannot]
       : [
           ...checkText(check, findings.terms, citations),
           ...(check.rows.length > 0

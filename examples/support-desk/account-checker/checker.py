@@ -17,7 +17,9 @@ from collections import OrderedDict
 from datetime import datetime, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from check import check
+sys.dont_write_bytecode = True  # a checkout is not a place for cache files
+
+from check import check  # noqa: E402
 
 BODY_LIMIT = 1_048_576
 ITEMS_LIMIT = 1000
