@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DraftInput } from '../model/assertion.ts';
 import { contentRefSchema, type ContentRef } from '../model/content.ts';
 import { makeId } from '../model/ids.ts';
+import type { Party } from '../model/observation.ts';
 import type { Handover } from '../model/usage.ts';
 import { segment, type Caller } from './call.ts';
 import { contentPath } from './content-path.ts';
@@ -10,6 +11,7 @@ import { unlessMissing } from './missing.ts';
 /** What a Master needs of its hub, over HTTP; the client's key is the Master's own. */
 export interface MasterCalls {
   newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string;
+  participant(party: Party): Promise<string>;
   assert(drafts: readonly DraftInput[]): Promise<void>;
   locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
   putContent(content: {
@@ -41,7 +43,13 @@ const location = z.object({ activity: z.string(), dialog: z.string(), task: z.st
 
 export const masterCalls = (hub: Caller): MasterCalls => ({
   newId: (kind) => makeId(kind, crypto.getRandomValues(new Uint8Array(16))),
-  assert: async (drafts) => hub.nothing({ method: 'POST', path: '/assertions', json: { drafts } }),
+  participant: async (party) => {
+    const call = { method: 'POST', path: '/participants', json: party, idempotent: true } as const;
+    return (await hub.json(call, z.object({ participant: z.string() }))).participant;
+  },
+  // Saying again what is so already changes nothing, hence it may be tried again.
+  assert: async (drafts) =>
+    hub.nothing({ method: 'POST', path: '/assertions', json: { drafts }, idempotent: true }),
   locate: async (taskId) =>
     hub.json({ method: 'GET', path: `/locations/${segment(taskId)}` }, location),
   putContent: async ({ bytes, ...query }) =>

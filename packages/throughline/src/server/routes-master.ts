@@ -4,6 +4,7 @@ import { draftSchema } from '../model/assertion.ts';
 import { contentRefSchema } from '../model/content.ts';
 import { foreignId, idSchema } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
+import { partySchema } from '../model/observation.ts';
 import { handoverSchema } from '../model/usage.ts';
 import { empty, route, type Route } from './route.ts';
 import { bytesBody, mediaType } from './schemas.ts';
@@ -18,6 +19,17 @@ export const masterRoutes: readonly Route[] = [
     body: z.strictObject({ drafts: z.array(draftSchema.strict()).min(1).max(limits.statements) }),
     gives: 'nothing',
     handle: (hub, { principal, body }) => hub.master(principal).assert(body.drafts),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/participants',
+    summary: 'The Participant behind a party, minted at its first mention',
+    body: partySchema.strict(),
+    gives: z.object({ participant: z.string() }),
+    handle: async (hub, { principal, body }) => ({
+      participant: await hub.master(principal).participant(body),
+    }),
   }),
   route({
     ...empty,

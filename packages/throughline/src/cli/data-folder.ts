@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+
+/** Folder that a hub keeps its files in, unless told otherwise. */
+export const defaultDataFolder = '.throughline';
+
+const domainKeyBytes = 32;
+const privateFile = 0o600;
+const privateFolder = 0o700;
+const forOthers = 0o077;
+
+const hubFileSchema = z.object({ version: z.literal(1), url: z.url() });
+
+/** The files of a hub: its database, its keys, and where it is reached. */
+export class DataFolder {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = resolve(path);
+  }
+
+  get database(): string {
+    return join(this.path, 'hub.sqlite');
+  }
+
+  get localKeyFile(): string {
+    return join(this.path, 'local.key');
+  }
+
+  get #hubFile(): string {
+    return join(this.path, 'hub.json');
+  }
+
+  /** Makes the folder, for its owner alone. */
+  create(): void {
+    mkdirSync(this.path, { recursive: true, mode: privateFolder });
+  }
+
+  /**
+   * The key that everything in the database is sealed under: from `file`, else from the folder, made
+   * at the first start. Throws `damaged` when there is a database and no key for it, or no key in it.
+   */
+  domainKey(database: string, file = join(this.path, 'domain.key')): Uint8Array {
+    if (!existsSync(file)) {
+      if (existsSync(database)) {
+        throw new ThroughlineError(
+          'damaged',
+          `${file}: is missing, and ${database} can’t be read without it; put the key file back`,
+        );
+      }
+      writePrivate(file, `${randomBytes(domainKeyBytes).toString('base64url')}\n`);
+    }
+    const key = Buffer.from(readPrivate(file), 'base64url');
+    if (key.length === domainKeyBytes) return new Uint8Array(key);
+    throw new ThroughlineError('damaged', `${file}: holds no domain key; put the right file back`);
+  }
+
+  /** The API key in the folder, or undefined before the first start. */
+  localKey(): string | undefined {
+    return existsSync(this.localKeyFile) ? readPrivate(this.localKeyFile) : undefined;
+  }
+
+  writeLocalKey(key: string): void {
+    writePrivate(this.localKeyFile, `${key}\n`);
+  }
+
+  /** Where the hub of this folder was last started. */
+  hubUrl(): string | undefined {
+    if (!existsSync(this.#hubFile)) return undefined;
+    try {
+      return hubFileSchema.parse(JSON.parse(readFileSync(this.#hubFile, 'utf8'))).url;
+    } catch {
+      throw new ThroughlineError(
+        'damaged',
+        `${this.#hubFile}: can’t be understood; delete it and start the hub again`,
+      );
+    }
+  }
+
+  writeHubUrl(url: string): void {
+    writePrivate(this.#hubFile, `${JSON.stringify({ version: 1, url })}\n`);
+  }
+}
+
+/** Text of a file that only its owner may read. Throws `invalid` when others may, too. */
+export function readPrivate(file: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new ThroughlineError('invalid', `${file}: can’t be read; check the path and its rights`, {
+      cause,
+    });
+  }
+  if (process.platform !== 'win32' && (statSync(file).mode & forOthers) !== 0) {
+    throw new ThroughlineError(
+      'invalid',
+      `${file}: holds a secret, and others on this machine may read it; run: chmod 600 ${file}`,
+    );
+  }
+  return text;
+}
+
+/** Writes a whole file for its owner alone, or leaves what was there. */
+export function writePrivate(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.new`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, text, { mode: privateFile, flag: 'wx' });
+  renameSync(draft, file);
+}

@@ -1,0 +1,48 @@
+import { ThroughlineError, type ErrorCode } from '../errors.ts';
+
+/** Exit codes, as `--help` states them. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  unreachable: 3,
+  unauthenticated: 4,
+} as const;
+
+export const exitHelp = `
+Exit codes:
+  0  done
+  1  a check failed, it does not exist, or the hub refused it
+  2  the command was given wrongly, or names something that is not built yet
+  3  the hub is out of reach
+  4  the key is missing or not valid`;
+
+const byCode: Partial<Record<ErrorCode, number>> = {
+  invalid: exitCodes.usage,
+  unsupported: exitCodes.usage,
+  unavailable: exitCodes.unreachable,
+  timeout: exitCodes.unreachable,
+  unauthenticated: exitCodes.unauthenticated,
+};
+
+/** What to do, where the error itself can't know that a command was used. */
+const advice: Partial<Record<ErrorCode, string>> = {
+  unauthenticated: 'Name a file that holds a valid key with --key-file.',
+};
+
+export interface Ending {
+  readonly exitCode: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** How a command ends that threw; the message says what to do and holds no stack. */
+export function endingOf(thrown: unknown): Ending {
+  if (!(thrown instanceof ThroughlineError)) {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    return { exitCode: exitCodes.failed, code: 'internal', message: `unexpected: ${message}` };
+  }
+  const { code } = thrown;
+  const message = [thrown.message, advice[code]].filter(Boolean).join('\n');
+  return { exitCode: byCode[code] ?? exitCodes.failed, code, message };
+}

@@ -1,0 +1,56 @@
+import { CommanderError, type Command } from 'commander';
+import { command, type Surroundings } from './command.ts';
+import { caseCommand } from './commands/case.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { explainCommand } from './commands/explain.ts';
+import { grantCommand } from './commands/grant.ts';
+import { keyCommand } from './commands/key.ts';
+import { serveCommand } from './commands/serve.ts';
+import { endingOf, exitCodes, exitHelp } from './exit.ts';
+import { jsonVersion } from './output.ts';
+
+/** The whole command line. */
+export function program(surroundings: Surroundings): Command {
+  const whole = command(
+    'throughline',
+    'Keeps multi-agent work together: cases, who did what, from what',
+    ['serve', 'case list', 'case show ctx_01h…'],
+  )
+    .addHelpText('after', exitHelp)
+    .showHelpAfterError('(--help says more)')
+    .addCommand(serveCommand(surroundings))
+    .addCommand(caseCommand(surroundings))
+    .addCommand(explainCommand(surroundings))
+    .addCommand(keyCommand(surroundings))
+    .addCommand(grantCommand(surroundings))
+    .addCommand(doctorCommand(surroundings));
+  forAll(whole, (each) =>
+    each.exitOverride().configureOutput({
+      writeOut: (text) => void surroundings.stdout.write(text),
+      writeErr: (text) => void surroundings.stderr.write(text),
+    }),
+  );
+  return whole;
+}
+
+function forAll(each: Command, change: (command: Command) => unknown): void {
+  change(each);
+  for (const below of each.commands) forAll(below, change);
+}
+
+/** Runs one command line to its end and gives the exit code. Never throws. */
+export async function run(words: readonly string[], surroundings: Surroundings): Promise<number> {
+  try {
+    await program(surroundings).parseAsync(words, { from: 'user' });
+    return typeof process.exitCode === 'number' ? process.exitCode : exitCodes.ok;
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    const { code, message, exitCode } = endingOf(error);
+    const text = words.includes('--json')
+      ? JSON.stringify({ version: jsonVersion, error: { code, message } })
+      : `throughline: ${message}`;
+    surroundings.stderr.write(`${text}\n`);
+    return exitCode;
+  }
+}

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { table } from './table.ts';
+import { clean, terminal, widthOf } from './terminal.ts';
+
+const id = `tsk_${'0'.repeat(26)}`;
+const person = (columns: number, env = {}) => terminal({ isTTY: true, columns, env });
+const pipe = terminal({ isTTY: false, columns: undefined, env: {} });
+
+describe('what a terminal shows', () => {
+  it('shortens ids of ours for people alone, and whole ids when they are asked for', () => {
+    expect(person(80).id(id)).toBe('tsk_00000000…');
+    expect(pipe.id(id)).toBe(id);
+    expect(terminal({ isTTY: true, columns: 80, env: {}, wholeIds: true }).id(id)).toBe(id);
+    expect(person(80).id('c0ffee00-1111-4222-8333-444455556666')).toHaveLength(36);
+  });
+
+  it('has colours for people, unless they want none', () => {
+    expect(person(80).paint('red', 'x')).toContain('\u001b[');
+    expect(person(80, { NO_COLOR: '1' }).paint('red', 'x')).toBe('x');
+    expect(person(80, { TERM: 'dumb' }).paint('red', 'x')).toBe('x');
+    expect(pipe.paint('red', 'x')).toBe('x');
+  });
+
+  it('cuts text at the width, by columns and never within a character', () => {
+    expect(person(80).fit('日本語の長い文', 7)).toBe('日本語…');
+    expect(person(80).fit('👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧', 5)).toBe('👩‍👩‍👧👩‍👩‍👧…');
+    expect(pipe.fit('日本語の長い文', 7)).toBe('日本語の長い文');
+  });
+
+  it('makes what others wrote harmless', () => {
+    expect(clean('a\u001b[31mb\u0007')).toBe('a\ufffd[31mb\ufffd');
+    expect(clean('one\n two\t\r\nthree ')).toBe('one two three');
+    expect(clean('abc\u202edcb\u2066x')).toBe('abc\ufffddcb\ufffdx');
+  });
+});
+
+describe('a table', () => {
+  const columns = [
+    { title: 'ID' },
+    { title: 'N', align: 'right' },
+    { title: 'ABOUT', flexible: true },
+  ] as const;
+  const rows = [
+    ['a', '1', 'short'],
+    ['日本', '1,000', 'x'.repeat(100)],
+  ];
+
+  it('lines up, wide characters too, and fits the terminal', () => {
+    const lines = table(person(40, { NO_COLOR: '1' }), columns, rows);
+    expect(lines).toEqual([
+      'ID        N  ABOUT',
+      'a         1  short',
+      `日本  1,000  ${'x'.repeat(26)}…`,
+    ]);
+    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(40);
+  });
+
+  it('loses nothing in a pipe', () => {
+    expect(table(pipe, columns, rows).join('\n')).toContain('x'.repeat(100));
+  });
+});

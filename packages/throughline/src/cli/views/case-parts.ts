@@ -1,0 +1,128 @@
+import { rolesOf, type Role, type StuckTask } from '../../graph/index.ts';
+import type { CaseView } from '../../model/case-view.ts';
+import { facts, table } from '../table.ts';
+import { clean, type Terminal } from '../terminal.ts';
+import { drawLine } from './draw.ts';
+import { count, moment, type Words } from './words.ts';
+
+const why: Readonly<Record<StuckTask['why'], string>> = {
+  'outcome-unknown': 'nobody knows how it ended',
+  interrupted: 'interrupted, and not resumed',
+  'awaiting-input': 'waits for input',
+  'awaiting-authorization': 'waits for an authorization',
+  'nothing-awaited': 'waits for a result that nobody works on',
+  'dialog-ended': 'its dialog is over',
+};
+
+const roleWords: Readonly<Record<Role, string>> = {
+  AIE: 'initiates',
+  FNE: 'first next',
+  AA: 'assists',
+  AT: 'assists',
+};
+
+/** What the case is called, whose it is, and how much is in it. */
+export function caseHead(terminal: Terminal, { summary }: CaseView): string[] {
+  const { counts } = summary;
+  const size = [
+    ...(counts.activities > 1 ? [count(counts.activities, 'activity', 'activities')] : []),
+    count(counts.dialogs, 'dialog'),
+    count(counts.tasks, 'task'),
+    count(counts.resources, 'resource'),
+    count(counts.relationships, 'relationship'),
+  ].join(', ');
+  const title = terminal.paint('bold', `Case ${summary.contextId ?? summary.activity}`);
+  const times = `${moment(summary.openedAt)}, last change ${moment(summary.updatedAt)}`;
+  return [
+    `${title}  ${summary.closed ? 'closed' : 'open'}`,
+    ...facts(terminal, [
+      ['about', shortened(terminal, summary.objective, 8)],
+      ['owner', clean(summary.owner ?? '')],
+      ['opened', times],
+      ['holds', size],
+    ]),
+  ];
+}
+
+/** Tasks that don't go on, and why: what a reader looks for first. */
+export function stuckPart({ stuck, graph, terminal }: Words): string[] {
+  if (stuck.length === 0) return [];
+  const lines = stuck.map((each) =>
+    drawLine(terminal, '  ', {
+      whole: `${terminal.id(each.task)} ${why[each.why]}`,
+      text: clean(graph.task(each.task)?.objective ?? ''),
+    }),
+  );
+  return [
+    '',
+    terminal.paint(['bold', 'yellow'], `Stuck: ${count(stuck.length, 'task')}`),
+    ...lines,
+  ];
+}
+
+/** What was said and not applied, since it would break a rule. */
+export function conflictsPart({ view: { conflicts }, terminal }: Words): string[] {
+  if (conflicts.length === 0) return [];
+  const lines = conflicts.map(({ seq, rule, about, message }) =>
+    drawLine(terminal, '  ', {
+      whole: `#${seq} ${rule} ${terminal.id(about)}`,
+      text: clean(message),
+    }),
+  );
+  return [
+    '',
+    terminal.paint(['bold', 'red'], `Conflicts: ${conflicts.length}, kept and not applied`),
+    ...lines,
+  ];
+}
+
+/** The Activities from above: who began them, who takes part in which role, tokens handed over. */
+export function activityPart(words: Words): string[] {
+  const { view, graph, terminal } = words;
+  return view.activities.flatMap((activity) => {
+    const name = (id: string | undefined) =>
+      id === undefined ? 'not known here' : words.participant(id);
+    const tasks = view.tasks.filter((each) => each.activity === activity.id);
+    const states = [...new Set(tasks.map(({ state }) => state))].map(
+      (state) => `${tasks.filter((each) => each.state === state).length} ${state}`,
+    );
+    const rows = view.participants.flatMap((each) => {
+      const roles = rolesOf(graph, each.id).filter((role) => role.activity === activity.id);
+      const inWords = roles.map(({ role }) => `${role} (${roleWords[role]})`).join(', ');
+      return [[clean(each.name ?? each.id), each.kind, inWords || '–', clean(each.url ?? '')]];
+    });
+    const columns = [
+      { title: 'WHO' },
+      { title: 'KIND' },
+      { title: 'ROLE' },
+      { title: 'AT', flexible: true },
+    ];
+    return [
+      '',
+      `${terminal.paint('bold', 'Activity')} ${activity.id} ${activity.closed ? 'closed' : 'open'}`,
+      ...facts(terminal, [
+        ['about', shortened(terminal, activity.objective, 16)],
+        ['initiator', name(activity.initiator)],
+        ['first next', name(activity.firstNext)],
+        ['initial dialog', activity.initialDialog],
+        ['tasks', states.join(', ')],
+        ['tokens', tokens(words)],
+      ]),
+      '',
+      ...table(terminal, columns, rows),
+    ];
+  });
+}
+
+function tokens({ view: { handovers } }: Words): string {
+  const sum = (pick: (each: CaseView['handovers'][number]) => number): number =>
+    handovers.reduce((total, each) => total + pick(each), 0);
+  if (handovers.length === 0) return '';
+  const sent = sum((each) => each.sent).toLocaleString('en');
+  const full = sum((each) => each.fullHistory).toLocaleString('en');
+  return `${sent} handed over in ${count(handovers.length, 'hand-over')}, full history ${full}`;
+}
+
+/** Text of people behind a label of that many columns. */
+const shortened = (terminal: Terminal, text: string | undefined, label: number): string =>
+  terminal.fit(clean(text ?? ''), (terminal.width ?? 0) - label);

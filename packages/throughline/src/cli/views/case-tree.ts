@@ -1,0 +1,116 @@
+import type { Activity } from '../../model/activity.ts';
+import type { Dialog } from '../../model/dialog.ts';
+import type { Relationship } from '../../model/relationship.ts';
+import type { Task } from '../../model/task.ts';
+import type { Handover } from '../../model/usage.ts';
+import { clean } from '../terminal.ts';
+import { draw, type Line, type Node } from './draw.ts';
+import { count, type Words } from './words.ts';
+
+/** Where each delegated Dialog hangs: under the Task or the Dialog it was delegated from. */
+type Places = ReadonlyMap<string, readonly Dialog[]>;
+
+/** The case as a tree: Activities, their Dialogs, their Tasks, and what was delegated below. */
+export function caseTree(words: Words): string[] {
+  const places = placesOf(words);
+  return words.view.activities.flatMap((activity) =>
+    draw(words.terminal, activityNode(words, places, activity)),
+  );
+}
+
+/**
+ * A Dialog hangs in one place: under the Task that its Tasks were delegated from, else under the
+ * Dialog it was delegated from, else under its Activity.
+ */
+function placesOf({ graph, view }: Words): Places {
+  const places = new Map<string, Dialog[]>();
+  for (const dialog of view.dialogs) {
+    const from = (id: string): string[] => graph.out(id, ['delegated-from']).map((edge) => edge.to);
+    const parents = [...graph.tasksOf(dialog.id).flatMap(({ id }) => from(id)), ...from(dialog.id)];
+    const parent = parents.find(
+      (id) => graph.object(id) !== undefined && graph.task(id)?.dialog !== dialog.id,
+    );
+    const place = parent ?? dialog.activity;
+    places.set(place, [...(places.get(place) ?? []), dialog]);
+  }
+  return places;
+}
+
+function activityNode(words: Words, places: Places, activity: Activity): Node {
+  const { paint, id } = words.terminal;
+  return {
+    line: {
+      whole: `${paint('bold', 'Activity')} ${id(activity.id)} ${words.state(activity.closed ? 'closed' : 'open')}`,
+      text: clean(activity.objective ?? ''),
+    },
+    notes: resourceLines(words, activity.id),
+    children: (places.get(activity.id) ?? []).map((each) => dialogNode(words, places, each)),
+  };
+}
+
+function dialogNode(words: Words, places: Places, dialog: Dialog): Node {
+  const { paint, id } = words.terminal;
+  const reason = dialog.reason === undefined ? '' : ` (${dialog.reason})`;
+  const below = places.get(dialog.id) ?? [];
+  return {
+    line: {
+      whole: `${paint('bold', 'Dialog')} ${id(dialog.id)} ${words.state(dialog.state)}${reason}`,
+      text: words.participants(dialog),
+    },
+    notes: [
+      {
+        whole: '',
+        text: [words.local(dialog), clean(dialog.objective ?? '')].filter(Boolean).join(' · '),
+      },
+      ...resourceLines(words, dialog.id),
+    ],
+    children: [
+      ...words.graph.tasksOf(dialog.id).map((each) => taskNode(words, places, each)),
+      ...below.map((each) => dialogNode(words, places, each)),
+    ],
+  };
+}
+
+function taskNode(words: Words, places: Places, task: Task): Node {
+  const { paint, id } = words.terminal;
+  return {
+    line: {
+      whole: `${paint('bold', 'Task')} ${id(task.id)} ${words.taskState(task)}`,
+      text: clean(task.objective ?? ''),
+    },
+    notes: [
+      ...words.marks(task).map((mark) => ({ whole: paint('yellow', '!       '), text: mark })),
+      ...words.handovers(task).flatMap((each) => handoverLines(words, each)),
+      ...resourceLines(words, task.id),
+    ],
+    children: (places.get(task.id) ?? []).map((each) => dialogNode(words, places, each)),
+  };
+}
+
+function handoverLines({ terminal: { paint } }: Words, handover: Handover): Line[] {
+  const { sent, fullHistory, returned, withheld } = handover;
+  const share = fullHistory === 0 ? '' : ` (${Math.round((100 * sent) / fullHistory)} %)`;
+  const back = returned === undefined ? '' : `, ${returned.toLocaleString('en')} returned`;
+  const label = paint('dim', 'sent    ');
+  const figures = `${count(sent, 'token')} of ${fullHistory.toLocaleString('en')}${share}${back}`;
+  if (withheld.length === 0) return [{ whole: label, text: figures }];
+  return [
+    { whole: label, text: figures },
+    { whole: paint('dim', 'withheld'), text: withheld.map(clean).join(', ') },
+  ];
+}
+
+/** One line each: in or out, its name, then how it is used there. */
+function resourceLines(words: Words, id: string): Line[] {
+  const line = (label: string, edge: Relationship): Line => {
+    const use = [edge.role, edge.note].flatMap((text) => (text === undefined ? [] : clean(text)));
+    const text = [words.resource(edge.from), ...use].join(' · ');
+    return { whole: words.terminal.paint('dim', label), text };
+  };
+  return [
+    ...words
+      .inputs(id)
+      .map((edge) => line(edge.type === 'modifies' ? 'modifies' : 'in      ', edge)),
+    ...words.outputs(id).map((edge) => line('out     ', edge)),
+  ];
+}

@@ -1,0 +1,57 @@
+import type { Assertion, Statement } from '../../model/assertion.ts';
+import { clean } from '../terminal.ts';
+import { drawLine } from './draw.ts';
+import { clock, type Words } from './words.ts';
+
+type Said = { [K in Statement['says']]: Extract<Statement, { says: K }> };
+type Phrase<K extends Statement['says']> = (statement: Said[K], words: Words) => string;
+
+const quoted = (text: string | undefined): string =>
+  text === undefined ? '' : ` “${clean(text)}”`;
+const bracketed = (text: string | undefined): string =>
+  text === undefined ? '' : ` (${clean(text)})`;
+
+/** A phrase for each statement; what it is about stands before it. */
+const phrases: { readonly [K in Statement['says']]: Phrase<K> } = {
+  'participant.known': ({ kind, name }) => `known as ${kind}${quoted(name)}`,
+  'activity.opened': ({ objective }) => `opened${quoted(objective)}`,
+  'activity.closed': () => 'closed',
+  'dialog.opened': ({ participants, objective }, words) =>
+    `opened: ${participants.map((id) => words.participant(id)).join(' → ')}${quoted(objective)}`,
+  'dialog.state': ({ state, reason, inferred }) =>
+    `is ${state}${bracketed(reason)}${inferred === true ? ', inferred' : ''}`,
+  'dialog.bound': ({ local }, words) => `is ${local.protocol} ${words.terminal.id(local.localId)}`,
+  'dialog.joined': ({ participant }, words) => `joined by ${words.participant(participant)}`,
+  'dialog.left': ({ participant }, words) => `left by ${words.participant(participant)}`,
+  'task.defined': ({ objective }) => `defined${quoted(objective)}`,
+  'task.bound': ({ localId }, words) => `is called ${words.terminal.id(localId)} there`,
+  'task.state': ({ state, awaiting, outcome }) =>
+    `is ${state}${bracketed(awaiting)}${outcome === 'error' ? ' with an error' : ''}`,
+  'task.cancel-requested': () => 'is asked to be cancelled',
+  'task.unresolved': ({ resolved }) =>
+    resolved === true ? 'has a known outcome again' : 'has an outcome that nobody knows',
+  'resource.known': ({ name, mediaType, size }) =>
+    `known${quoted(name)}${bracketed(mediaType)}${size === undefined ? '' : `, ${size.toLocaleString('en')} bytes`}`,
+  'relationship.asserted': ({ type, from, to, role }, words) =>
+    `${words.terminal.id(from)} ${type} ${words.terminal.id(to)}${quoted(role)}`,
+  'relationship.revoked': () => 'revoked',
+};
+
+function phrase<K extends Statement['says']>(statement: Said[K], says: K, words: Words): string {
+  return phrases[says](statement, words);
+}
+
+/** The case as it was told, one assertion a line: number, time, whose word, what. */
+export function timelineLines(words: Words, assertions: readonly Assertion[]): string[] {
+  const { terminal } = words;
+  const digits = String(assertions.at(-1)?.seq ?? 0).length;
+  return assertions.map(({ seq, recordedAt, source, about, basis, statement }) => {
+    const number = terminal.paint('dim', String(seq).padStart(digits));
+    const what = phrase(statement, statement.says, words);
+    const how = basis === 'reported' ? '' : ` [${basis}]`;
+    return drawLine(terminal, '', {
+      whole: `${number}  ${clock(recordedAt)}`,
+      text: `${words.participant(source)}: ${terminal.id(about)} ${what}${how}`,
+    });
+  });
+}

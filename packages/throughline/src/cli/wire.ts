@@ -1,0 +1,150 @@
+import type { Hono } from 'hono';
+import type { AgentPorts } from '../agent/ports.ts';
+import type { A2aPorts } from '../bindings/a2a/ports.ts';
+import { HubClient } from '../client/index.ts';
+import { ThroughlineError } from '../errors.ts';
+import { Hub } from '../hub/index.ts';
+import type { MasterPorts } from '../master/ports.ts';
+import type { Principal } from '../model/principal.ts';
+import { serveHub, type Failure } from '../server/index.ts';
+import { openSqliteStore } from '../store/index.ts';
+import { DataFolder } from './data-folder.ts';
+
+export interface OpenHubOptions {
+  /** Folder for the database and the keys; made where missing. */
+  readonly dataDir: string;
+  /** Path of the SQLite file. Default: `hub.sqlite` in the folder. */
+  readonly store?: string;
+  /** File with the domain key. Default: `domain.key` in the folder. */
+  readonly domainKeyFile?: string;
+  /** The hub's URL origin; ContextURIs begin with it. */
+  readonly origin: string;
+}
+
+/** Who the key in the data folder belongs to. */
+export const localPrincipal: Principal = { tenant: 'local', id: 'local', role: 'operator' };
+
+/**
+ * Opens a hub on the files of a folder. Closing it closes its store. Throws `unsupported` for a store
+ * that is not built yet, and what the store says of a damaged or newer file.
+ */
+export async function openHub(options: OpenHubOptions): Promise<Hub> {
+  const folder = new DataFolder(options.dataDir);
+  const path = options.store ?? folder.database;
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path)?.[1];
+  if (scheme !== undefined) {
+    throw new ThroughlineError(
+      'unsupported',
+      `--store ${scheme}://…: is not built yet; what exists: the path of a SQLite file`,
+    );
+  }
+  folder.create();
+  const domainKey = folder.domainKey(path, options.domainKeyFile);
+  const store = await openSqliteStore({ path });
+  try {
+    return await Hub.open({ store, domainKey, origin: options.origin });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+export interface StartHubOptions extends Omit<OpenHubOptions, 'origin'> {
+  /** 0: any free one. */
+  readonly port: number;
+  readonly host?: string;
+  /** Where it is reached from outside. Default: the address it listens on. */
+  readonly origin?: string;
+  readonly allowPlainHttp?: boolean;
+  /** A2A agents that live in the hub's process, by name, served under `/agents/{name}`. */
+  readonly mounts?: (hub: Hub, origin: string) => Readonly<Record<string, Hono>>;
+  readonly onFailure?: (failure: Failure) => void;
+}
+
+export interface RunningHub {
+  readonly hub: Hub;
+  readonly url: string;
+  /** Key of the local operator, which is also in the data folder. */
+  readonly localKey: string;
+  /** Lets requests under way end, then closes hub and store. */
+  close(): Promise<void>;
+}
+
+/** A whole hub process: store, hub, HTTP, the local key and `hub.json` in the data folder. */
+export async function startHub(options: StartHubOptions): Promise<RunningHub> {
+  const folder = new DataFolder(options.dataDir);
+  folder.create();
+  const served = await serveHub({
+    ...options,
+    hub: (origin) => openHub({ ...options, origin }),
+  });
+  const { hub, url } = served;
+  const close = async () => {
+    await served.close();
+    await hub.close();
+  };
+  try {
+    const localKey = await ensureLocalKey(hub, folder);
+    folder.writeHubUrl(options.origin ?? url);
+    return { hub, url, localKey, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The key in the folder, or a new one where it is missing or this hub does not know it. */
+async function ensureLocalKey(hub: Hub, folder: DataFolder): Promise<string> {
+  const kept = folder.localKey();
+  if (kept !== undefined && (await isKnown(hub, kept))) return kept;
+  const key = await hub.bootstrapKey(localPrincipal);
+  folder.writeLocalKey(key);
+  return key;
+}
+
+async function isKnown(hub: Hub, key: string): Promise<boolean> {
+  try {
+    await hub.authenticate(`Bearer ${key}`);
+    return true;
+  } catch (error) {
+    if (error instanceof ThroughlineError && error.code === 'unauthenticated') return false;
+    throw error;
+  }
+}
+
+/** The ports that an agent's or a Master's process works with. */
+export interface Connection {
+  readonly a2a: A2aPorts;
+  readonly agent: AgentPorts;
+  readonly master: MasterPorts;
+  close(): Promise<void>;
+}
+
+export type ConnectOptions =
+  | {
+      /** A hub over HTTP, and the API key of this process's principal. */
+      readonly hubUrl: string;
+      readonly key: string;
+    }
+  | (OpenHubOptions & {
+      /** Without a hub: on a SQLite file of its own, as this principal. */
+      readonly principal: Principal;
+    });
+
+const nothing = (): Promise<void> => Promise.resolve();
+
+/** Connects a process to its hub, or opens the same ports on a file of its own. */
+export async function connectAgent(options: ConnectOptions): Promise<Connection> {
+  if ('hubUrl' in options) {
+    const client = new HubClient({ url: options.hubUrl, key: options.key });
+    return { a2a: client, agent: client.agent(), master: client.master(), close: nothing };
+  }
+  const hub = await openHub(options);
+  const { principal } = options;
+  return {
+    a2a: hub,
+    agent: hub.agent(principal),
+    master: hub.master(principal),
+    close: () => hub.close(),
+  };
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { errorCodes, ThroughlineError } from '../errors.ts';
+import { problemResponse, problems } from './problem.ts';
+
+async function bodyOf(thrown: unknown): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = await problemResponse(thrown).json();
+  return body;
+}
+
+describe('an error as problem details', () => {
+  it.each(errorCodes)('%s has a status, a title and its code', async (code) => {
+    const error = new ThroughlineError(code, 'what, where, what to do');
+    const response = problemResponse(error);
+    expect(response.status).toBe(problems[code][0]);
+    expect(response.headers.get('Content-Type')).toBe('application/problem+json');
+    expect(await response.json()).toMatchObject({ code, status: problems[code][0] });
+  });
+
+  it('keeps what went wrong inside to the log', async () => {
+    const secret = 'tlk_secret at /home/somebody';
+    for (const thrown of [
+      new TypeError(secret),
+      secret,
+      new ThroughlineError('damaged', secret, { details: { file: secret } }),
+      new ThroughlineError('internal', secret, { cause: new Error(secret) }),
+    ]) {
+      const text = JSON.stringify(await bodyOf(thrown));
+      expect(text).not.toContain('secret');
+      expect(text).toContain('X-Request-Id');
+    }
+  });
+
+  it('never holds a cause or a stack', async () => {
+    const error = new ThroughlineError('conflict', 'no', { cause: new Error('the cause') });
+    expect(Object.keys(await bodyOf(error))).toEqual(['type', 'title', 'status', 'detail', 'code']);
+  });
+
+  it('says when to come again, and how to authenticate', () => {
+    const header = (code: 'unavailable' | 'quota' | 'unauthenticated', name: string) =>
+      problemResponse(new ThroughlineError(code, '')).headers.get(name);
+    expect(header('unavailable', 'Retry-After')).toBe('1');
+    expect(header('quota', 'Retry-After')).toBe('1');
+    expect(header('unauthenticated', 'WWW-Authenticate')).toBe('Bearer');
+  });
+});
