@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { dialogStates, dialogSteps, type DialogState } from '../model/index.ts';
+import { dialogStates, dialogSteps, type DialogState, type Statement } from '../model/index.ts';
 import { named, outcome, Story } from './conformance.ts';
 
 let story: Story;
@@ -23,6 +23,8 @@ const move = (
   more: { reason?: 'completed' | 'failed'; inferred?: boolean } = {},
 ) => outcome(story.say(dialog, { says: 'dialog.state', state, ...more }));
 const now = () => story.graph.dialog(dialog);
+const bind = (localId: string) =>
+  story.say(dialog, { says: 'dialog.bound', local: { protocol: 'a2a', localId } });
 
 /** Steps that lead to a state from `initiating`. */
 const path: Record<DialogState, DialogState[]> = {
@@ -144,8 +146,6 @@ describe('a Dialog', () => {
   });
 
   it('puts a new protocol-local id first and keeps sixteen', () => {
-    const bind = (localId: string) =>
-      story.say(dialog, { says: 'dialog.bound', local: { protocol: 'a2a', localId } });
     for (let i = 0; i < 20; i++) bind(`ctx-${i}`);
     expect(now()?.local).toHaveLength(16);
     expect(now()?.local[0]?.localId).toBe('ctx-19');
@@ -182,12 +182,12 @@ describe('a Dialog', () => {
   });
 
   it('does not open twice, nor under the id of something else', () => {
-    const opening = {
+    const opening: Statement = {
       says: 'dialog.opened',
       activity,
       participants: [user, agent],
       managed: 'ours',
-    } as const;
+    };
     expect(outcome(story.say(dialog, opening))).toBe('duplicate');
     expect(outcome(story.say(named('task', 'T'), opening))).toBe('unknown-object');
   });

@@ -4,6 +4,7 @@ import {
   ruleOf,
   type KnownRelationshipType,
   type ObjectKind,
+  type Statement,
 } from '../model/index.ts';
 import { named, outcome, Story } from './conformance.ts';
 
@@ -85,7 +86,7 @@ describe('every relationship type', () => {
     expect(outcome(story.relate(type, x, z, { selector }))).toBe('applied');
   });
 
-  it.each(types.filter((type) => relationshipRules[type].endpoints !== undefined))(
+  it.each(types.filter((type) => ruleOf(type).endpoints !== undefined))(
     '%s between Activities is refused, continued Activities excepted',
     (type) => {
       const other = things.activity[1];
@@ -212,12 +213,12 @@ describe('delegation', () => {
   it('is never done by a tool', () => {
     const tool = story.participant('X', 'tool');
     const withTool = story.dialog('D4', activity, [a, tool]);
-    const opening = {
+    const opening: Statement = {
       says: 'dialog.opened',
       activity,
       participants: [tool, a],
       managed: 'ours',
-    } as const;
+    };
     expect(outcome(story.say(named('dialog', 'D5'), opening))).toBe('tool-invokes');
     // One that an earlier rule let in is not related either.
     const known = story.graph.dialog(withTool);

@@ -62,11 +62,11 @@ const arbitraryTell = fc.oneof(
 );
 const arbitrarySaying: fc.Arbitrary<Saying> = fc
   .record({
-    tell: arbitraryTell,
+    told: arbitraryTell,
     source: fc.constantFrom('hub', named('participant', 'A'), named('participant', 'B')),
     basis: fc.constantFrom('reported', 'observed', 'supervised'),
   })
-  .map(({ tell, ...how }) => ({ ...tell, ...how }));
+  .map(({ told, ...how }) => ({ ...told, ...how }));
 const arbitrarySayings = fc.array(arbitrarySaying, { minLength: 10, maxLength: 40 });
 
 /** Two participants, one Activity, and the Dialogs, Tasks and Resources that sayings are about. */

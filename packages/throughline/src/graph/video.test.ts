@@ -74,11 +74,15 @@ beforeEach(() => {
   }
 });
 
+const roles = (name: string) => rolesOf(story.graph, p(name)).map(({ role }) => role);
+const move = (name: string, state: 'in-progress' | 'interrupted' | 'completed') =>
+  story.say(t(name), { says: 'task.state', state });
+const wait = (name: string, awaiting: 'input' | 'authorization' | 'result') =>
+  story.say(t(name), { says: 'task.state', state: 'awaiting', awaiting });
 const idsOf = (reached: readonly { id: string }[]) => reached.map(({ id }) => id).toSorted();
 
 describe('the video example', () => {
   it('has the roles that the invocations gave', () => {
-    const roles = (name: string) => rolesOf(story.graph, p(name)).map(({ role }) => role);
     expect(roles('user')).toEqual(['AIE']);
     expect(roles('A')).toEqual(['FNE']);
     for (const name of ['B', 'C', 'E', 'F']) expect(roles(name)).toEqual(['AA']);
@@ -263,11 +267,6 @@ describe('explaining', () => {
 });
 
 describe('stuck Tasks', () => {
-  const move = (name: string, state: 'in-progress' | 'interrupted' | 'completed') =>
-    story.say(t(name), { says: 'task.state', state });
-  const wait = (name: string, awaiting: 'input' | 'authorization' | 'result') =>
-    story.say(t(name), { says: 'task.state', state: 'awaiting', awaiting });
-
   it('are those that nobody works on, with the reason', () => {
     move('TA1', 'in-progress');
     wait('TB1', 'input');
