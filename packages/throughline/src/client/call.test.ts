@@ -18,7 +18,7 @@ function clientFor(
 ) {
   const asked: Asked[] = [];
   const hub: typeof fetch = async (input, init = {}) => {
-    asked.push({ url: String(input), init });
+    asked.push({ url: input instanceof Request ? input.url : input.toString(), init });
     const answer = answers[Math.min(asked.length, answers.length) - 1];
     if (answer === undefined) throw new TypeError('fetch failed');
     return answer();
@@ -31,6 +31,13 @@ const ok = () => Response.json({ ok: true });
 const schema = z.object({ ok: z.boolean() });
 const get = { method: 'GET', path: '/x' } as const;
 const post = { method: 'POST', path: '/x', json: {} } as const;
+
+/** A hub that never answers. */
+const silent: typeof fetch = (_, init) => {
+  const { promise, reject } = Promise.withResolvers<Response>();
+  init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+  return promise;
+};
 
 describe('calling a hub', () => {
   it('shows the key and asks for no redirect', async () => {
@@ -87,11 +94,6 @@ describe('calling a hub', () => {
   });
 
   it('gives up waiting, and says that the outcome is unknown', async () => {
-    const silent: typeof fetch = (_, init) => {
-      const { promise, reject } = Promise.withResolvers<Response>();
-      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
-      return promise;
-    };
     const { caller } = clientFor([], { fetch: silent, timeoutMs: 20 });
     await expect(caller.json(post, schema)).rejects.toMatchObject({
       code: 'timeout',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { problemMediaType } from './problem.ts';
-import type { Route } from './route.ts';
+import { mayBeAbsent, type Route } from './route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ function parameters(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
   return Object.entries(schema.shape).map(([name, each]) => ({
     name,
     in: place,
-    required: !(each instanceof z.ZodOptional || each instanceof z.ZodDefault),
+    required: !mayBeAbsent(each),
     schema: each instanceof z.ZodType ? jsonSchema(each, 'input') : {},
   }));
 }

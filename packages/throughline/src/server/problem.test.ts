@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { errorCodes, ThroughlineError } from '../errors.ts';
 import { problemResponse, problems } from './problem.ts';
 
-async function bodyOf(thrown: unknown): Promise<Record<string, unknown>> {
-  const body: Record<string, unknown> = await problemResponse(thrown).json();
-  return body;
-}
+const bodyOf = async (thrown: unknown): Promise<object> =>
+  z.looseObject({}).parse(await problemResponse(thrown).json());
+
+type Waiting = 'unavailable' | 'quota' | 'unauthenticated';
+
+const header = (code: Waiting, name: string) =>
+  problemResponse(new ThroughlineError(code, '')).headers.get(name);
 
 describe('an error as problem details', () => {
   it.each(errorCodes)('%s has a status, a title and its code', async (code) => {
@@ -36,8 +40,6 @@ describe('an error as problem details', () => {
   });
 
   it('says when to come again, and how to authenticate', () => {
-    const header = (code: 'unavailable' | 'quota' | 'unauthenticated', name: string) =>
-      problemResponse(new ThroughlineError(code, '')).headers.get(name);
     expect(header('unavailable', 'Retry-After')).toBe('1');
     expect(header('quota', 'Retry-After')).toBe('1');
     expect(header('unauthenticated', 'WWW-Authenticate')).toBe('Bearer');

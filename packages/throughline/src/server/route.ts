@@ -118,7 +118,12 @@ function typed(schema: z.ZodObject, query: RawInput['query']): Record<string, un
 }
 
 function kindOf(schema: unknown): string | undefined {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
-    return kindOf(schema.unwrap());
+  if (mayBeAbsent(schema)) return kindOf(schema.unwrap());
   return schema instanceof z.ZodType ? schema.type : undefined;
 }
+
+type Absentable = z.ZodOptional | z.ZodExactOptional | z.ZodDefault;
+
+/** Whether a field with this schema may be left out. */
+export const mayBeAbsent = (schema: unknown): schema is Absentable =>
+  [z.ZodOptional, z.ZodExactOptional, z.ZodDefault].some((kind) => schema instanceof kind);
