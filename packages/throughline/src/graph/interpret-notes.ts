@@ -10,11 +10,12 @@ export type MakeId = (kind: Made) => string;
 /** What the hub found out about an observation, by its indexes and its rules of access. */
 export interface Resolved {
   /**
-   * The slice that the observation may touch: the Dialogs and Tasks it could mean, everything in
-   * their Activity that has an id in the observation, both Participants.
+   * The slice that the observation may touch: the Dialogs and Tasks named here, Resources of their
+   * Activity with what leads out of them, what the envelope relates, both Participants. Being in the
+   * slice gives nothing a say: only what is named here does.
    */
   readonly graph: Graph;
-  /** Dialog that the contextId means. Absent: looked for among the Dialogs of the slice. */
+  /** Dialog that the contextId means for this client; the newest where one continued another. */
   readonly dialog?: string | undefined;
   /** Task that the taskId means in that Dialog. Absent: looked for among the Tasks of the Dialog. */
   readonly task?: string | undefined;

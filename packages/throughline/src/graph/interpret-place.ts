@@ -28,23 +28,9 @@ export function placeOf(notes: Notes, objective?: string): Place {
   return { activity: known.activity, dialog: known.id, known };
 }
 
-/** The Dialog that an observation means, as far as it is known. */
-export function dialogOf({ graph, seen, resolved }: Notes): Dialog | undefined {
-  const bound = graph.dialogs().filter(({ local }) =>
-    local.some(
-      (each) =>
-        each.protocol === seen.protocol &&
-        each.localId === seen.contextId &&
-        // Our own context ids hold at every agent of ours; those of others only where they are from.
-        (seen.side === 'server' || each.endpoint === seen.endpoint),
-    ),
-  );
-  return (
-    graph.dialog(resolved.dialog ?? '') ??
-    bound.findLast((dialog) => !isOver(dialog)) ??
-    bound.at(-1) ??
-    graph.dialog(resolved.envelope?.dialog ?? '')
-  );
+/** The Dialog that an observation means, as far as it is known. The context's own comes first. */
+export function dialogOf({ graph, resolved }: Notes): Dialog | undefined {
+  return graph.dialog(resolved.dialog ?? '') ?? graph.dialog(resolved.envelope?.dialog ?? '');
 }
 
 /** The Task that an observation means, as far as it is known. */

@@ -61,20 +61,23 @@ const cancel = (more: More<'cancel-request'> = {}): Observation => ({
 
 let story: Story;
 let makeId: MakeId;
+/** Dialog that a context id means at an endpoint. */
+let contexts: Map<string, string>;
 
 beforeEach(() => {
   story = new Story();
   makeId = counter();
+  contexts = new Map();
 });
 
 /** Interprets and folds as the hub does; nothing that an observation says may break a rule. */
 function see(observation: Observation, more: Partial<Resolved> = {}): DraftInput[] {
   const seen = observationSchema.parse(observation);
-  const drafts = interpret(
-    seen,
-    { graph: story.graph, client: user, server: desk, ...more },
-    makeId,
-  );
+  const place = `${seen.endpoint} ${seen.contextId}`;
+  const resolved = { client: user, server: desk, dialog: contexts.get(place), ...more };
+  const drafts = interpret(seen, { graph: story.graph, ...resolved }, makeId);
+  const bound = drafts.findLast(({ statement }) => statement.says === 'dialog.bound');
+  if (bound !== undefined) contexts.set(place, bound.about);
   const source = seen.side === 'server' ? desk : user;
   expect(story.sayAll(drafts, source).map(outcome)).toEqual(drafts.map(() => 'applied'));
   return drafts;
@@ -221,6 +224,12 @@ describe('a follow-up', () => {
     see(task('in-progress', { taskId: 'a2a-2' }));
     expect(story.graph.dialog(d2)?.state).toBe('active');
     expect(story.graph.tasksOf(d2)).toHaveLength(1);
+  });
+
+  it('goes nowhere near a Dialog that only happens to be in the slice', () => {
+    const drafts = see(message(), { dialog: undefined });
+    expect(says(drafts)).toContain('activity.opened');
+    expect(story.graph.dialogs()).toHaveLength(2);
   });
 
   it('from another server with an equal context id is another case', () => {
