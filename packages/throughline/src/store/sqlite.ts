@@ -29,7 +29,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   if (given === '' || given.includes('\0')) throw invalid('path', 'must name a file or :memory:');
   const memory = given === ':memory:';
   const path = memory ? given : resolve(given);
-  if (!memory) await prepare(path);
+  if (!memory) prepare(path);
   const opened: Database.Database[] = [];
   try {
     const db = new Database(path, { timeout });
@@ -55,7 +55,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 }
 
 /** Looks at a file that is there; makes one that only its owner can read where none is. */
-async function prepare(path: string): Promise<void> {
+function prepare(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile()) throw invalid('path', 'must name a file');
   if (stat !== undefined) return stat.size === 0 ? undefined : inspect(path);
@@ -75,8 +75,9 @@ function configure(db: Database.Database): void {
   db.pragma('journal_mode = wal');
   // An acknowledged write is on the disk.
   db.pragma('synchronous = full');
-  // Erased bytes are overwritten, not just unlinked.
+  // What is deleted is overwritten, and sorting leaves no copies in temporary files.
   db.pragma('secure_delete = on');
+  db.pragma('temp_store = memory');
   db.pragma('foreign_keys = on');
   db.pragma('trusted_schema = off');
 }

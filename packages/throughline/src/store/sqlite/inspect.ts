@@ -9,13 +9,9 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { ThroughlineError } from '../../errors.ts';
 import { explain } from './errors.ts';
 import { applicationId, newerVersion, schemaVersion } from './schema.ts';
-
-const attempts = 5;
-const pauseMs = 50;
 
 /**
  * Refuses a file that is no store of ours, is damaged, or was written by a newer program, and
@@ -23,17 +19,16 @@ const pauseMs = 50;
  * read, may rewrite its `-shm` or fold its `-wal` in; so the file is looked at read-only through a
  * second name in a folder of its own, beside a copy of the write-ahead log.
  *
- * Another process may be writing meanwhile, and then such a look can be torn: a bad verdict counts
- * only when the files stood still.
+ * Where a process is writing meanwhile, such a look can be torn: a bad verdict counts only when the
+ * files stood still. If not, they have an owner to share locks with, and are looked at in place.
  */
-export async function inspect(path: string): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    const before = stamp(path);
-    const problem = lookAt(path);
-    if (problem === undefined) return;
-    if (stamp(path) === before || attempt === attempts) throw problem;
-    await setTimeout(pauseMs * attempt);
-  }
+export function inspect(path: string): void {
+  const before = stamp(path);
+  const problem = lookAside(path);
+  if (problem === undefined) return;
+  if (stamp(path) === before) throw problem;
+  const inPlace = verdict(path);
+  if (inPlace !== undefined) throw inPlace;
 }
 
 /** Changes when the file or its write-ahead log does. */
@@ -44,7 +39,7 @@ function stamp(path: string): string {
     .join();
 }
 
-function lookAt(path: string): unknown {
+function lookAside(path: string): unknown {
   const folder = mkdtempSync(`${path}-check-`);
   try {
     const second = join(folder, 'db');

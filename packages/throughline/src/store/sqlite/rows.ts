@@ -1,8 +1,12 @@
+import { slotContent } from './slots.ts';
 import type { Raw } from '../engine.ts';
 import type { StoredEdge, StoredLogEntry, StoredObject, StoredRecord } from '../store.ts';
 
 /** A column with a text that an integer stands for. */
 const name = (column: string): string => `(select id from names where n = ${column})`;
+
+/** A column with the bytes in a slot. */
+const slot = (column: string): string => `(select bytes from slots where n = ${column})`;
 
 interface Common {
   readonly activity: string | null;
@@ -18,7 +22,7 @@ export interface LogRow extends Common {
 }
 
 export const logColumns = `l.seq, l.id, ${name('l.about')} as about,
-  ${name('l.activity')} as activity, l.hash, l.shape, l.sealed`;
+  ${name('l.activity')} as activity, l.hash, l.shape, ${slot('l.sealed')} as sealed`;
 
 export interface ObjectRow extends Common {
   readonly id: string;
@@ -27,7 +31,7 @@ export interface ObjectRow extends Common {
 }
 
 export const objectColumns = `${name('o.n')} as id, o.kind, ${name('o.activity')} as activity,
-  ${name('o.parent')} as parent, o.seq, o.shape, o.sealed`;
+  ${name('o.parent')} as parent, o.seq, o.shape, ${slot('o.sealed')} as sealed`;
 
 export interface EdgeRow extends Common {
   readonly id: string;
@@ -39,7 +43,7 @@ export interface EdgeRow extends Common {
 
 export const edgeColumns = `e.id, ${name('e.type')} as type, ${name('e.source')} as source,
   ${name('e.target')} as target, ${name('e.activity')} as activity, e.active, e.seq, e.shape,
-  e.sealed`;
+  ${slot('e.sealed')} as sealed`;
 
 export interface RecordRow extends Omit<Common, 'seq'> {
   readonly kind: string;
@@ -51,7 +55,7 @@ export interface RecordRow extends Omit<Common, 'seq'> {
 }
 
 export const recordColumns = `${name('r.kind')} as kind, r.key, r.version, r.sort, r.terms,
-  ${name('r.activity')} as activity, r.expires, r.shape, r.sealed`;
+  ${name('r.activity')} as activity, r.expires, r.shape, ${slot('r.sealed')} as sealed`;
 
 /** What may be absent. */
 function optional(row: Pick<Common, 'activity' | 'sealed'>): {
@@ -61,13 +65,8 @@ function optional(row: Pick<Common, 'activity' | 'sealed'>): {
   const { activity, sealed } = row;
   return {
     ...(activity !== null && { activity }),
-    ...(sealed !== null && { sealed: bytes(sealed) }),
+    ...(sealed !== null && { sealed: slotContent(sealed) }),
   };
-}
-
-/** Plain bytes, as other drivers give them. */
-function bytes(buffer: Buffer): Uint8Array {
-  return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
 }
 
 export function logEntry(row: LogRow): Raw<StoredLogEntry> {

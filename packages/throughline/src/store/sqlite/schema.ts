@@ -6,22 +6,26 @@ export const applicationId = 0x54_4c_69_6e;
 
 /**
  * Steps from one version to the next, applied in order and never changed once released. `names`
- * gives an id an integer, so that rows and indexes that refer to it stay small.
+ * gives an id an integer, so that rows and indexes that refer to it stay small;
+ * `slots` holds what `sealed` refers to.
  */
 const steps: readonly string[] = [
   `
   create table names (n integer primary key, id text not null unique) strict;
 
+  create table slots (n integer primary key, live integer not null, bytes blob not null) strict;
+  create index slots_free on slots (length(bytes)) where live = 0;
+
   create table log (
     seq integer primary key, id text not null unique, about integer not null, activity integer,
-    hash blob not null, shape text not null, sealed blob
+    hash blob not null, shape text not null, sealed integer
   ) strict;
   create index log_about on log (about);
   create index log_activity on log (activity) where activity is not null;
 
   create table objects (
     n integer primary key, kind text not null, activity integer, parent integer,
-    seq integer not null, shape text not null, sealed blob
+    seq integer not null, shape text not null, sealed integer
   ) strict;
   create index objects_kind on objects (kind, seq);
   create index objects_activity on objects (activity, seq) where activity is not null;
@@ -30,7 +34,7 @@ const steps: readonly string[] = [
   create table edges (
     n integer primary key, id text not null unique, type integer not null,
     source integer not null, target integer not null, activity integer, active integer not null,
-    seq integer not null, shape text not null, sealed blob
+    seq integer not null, shape text not null, sealed integer
   ) strict;
   create index edges_out on edges (source, type, active, target);
   create index edges_in on edges (target, type, active, source);
@@ -39,7 +43,7 @@ const steps: readonly string[] = [
   create table records (
     n integer primary key, kind integer not null, key text not null, version integer not null,
     sort integer not null, terms text not null, activity integer, expires integer,
-    shape text not null, sealed blob,
+    shape text not null, sealed integer,
     unique (kind, key)
   ) strict;
   create index records_activity on records (activity) where activity is not null;

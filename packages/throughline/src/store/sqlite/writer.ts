@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3';
 import type { Raw, WriteEngine } from '../engine.ts';
 import type {
   RecordKey,
@@ -7,6 +8,7 @@ import type {
   StoredRecord,
 } from '../store.ts';
 import { SqliteReader } from './reader.ts';
+import { Slots } from './slots.ts';
 
 /** Numbers kept at hand. */
 const cachedNames = 20_000;
@@ -14,8 +16,25 @@ const cachedNames = 20_000;
 /** Longest that a checkpoint after an erasure waits for other processes' readers. */
 const scrubWaitMs = 100;
 
+interface Sealed {
+  /** Slot that the sealed bytes are in. */
+  readonly sealed: number | null;
+}
+
+/** What a record had before it is changed. */
+interface Known extends Sealed {
+  readonly terms: string;
+  readonly sort: number;
+}
+
 export class SqliteWriter extends SqliteReader implements WriteEngine {
   readonly #names = new Map<string, number>();
+  readonly #slots: Slots;
+
+  constructor(db: Database) {
+    super(db);
+    this.#slots = new Slots(db);
+  }
 
   override begin(): void {
     this.sql('begin immediate').run();
@@ -63,11 +82,14 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
     for (const { seq, id, about, activity, hash, shape, sealed } of entries) {
       const hashBytes = Buffer.from(hash, 'hex');
       const aboutNumber = this.#intern(about);
-      statement.run(seq, id, aboutNumber, this.#maybe(activity), hashBytes, shape, sealed ?? null);
+      const slot = this.#slots.put(null, sealed);
+      statement.run(seq, id, aboutNumber, this.#maybe(activity), hashBytes, shape, slot);
     }
   }
 
   putObject(object: Raw<StoredObject>): void {
+    const n = this.#intern(object.id);
+    const before = this.sql<Sealed>('select sealed from objects where n = ?').get(n);
     this.sql(
       `insert into objects (n, kind, activity, parent, seq, shape, sealed)
        values (?, ?, ?, ?, ?, ?, ?)
@@ -75,17 +97,18 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
          parent = excluded.parent, seq = excluded.seq, shape = excluded.shape,
          sealed = excluded.sealed`,
     ).run(
-      this.#intern(object.id),
+      n,
       object.kind,
       this.#maybe(object.activity),
       this.#maybe(object.parent),
       object.seq,
       object.shape,
-      object.sealed ?? null,
+      this.#slots.put(before?.sealed ?? null, object.sealed),
     );
   }
 
   putEdge(edge: Raw<StoredEdge>): void {
+    const before = this.sql<Sealed>('select sealed from edges where id = ?').get(edge.id);
     this.sql(
       `insert into edges (id, type, source, target, activity, active, seq, shape, sealed)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -101,17 +124,17 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
       edge.status === 'active' ? 1 : 0,
       edge.seq,
       edge.shape,
-      edge.sealed ?? null,
+      this.#slots.put(before?.sealed ?? null, edge.sealed),
     );
   }
 
   version({ kind, key }: RecordKey): number {
-    return (
-      this.sql<{ version: number }>('select version from records where kind = ? and key = ?').get(
-        this.#intern(kind),
-        key,
-      )?.version ?? 0
+    const n = this.number(kind);
+    if (n === undefined) return 0;
+    const row = this.sql<{ version: number }>(
+      'select version from records where kind = ? and key = ?',
     );
+    return row.get(n, key)?.version ?? 0;
   }
 
   putRecord(record: Raw<StoredRecord>): void {
@@ -136,7 +159,7 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
       this.#maybe(record.activity),
       record.expiresAt ?? null,
       record.shape,
-      record.sealed ?? null,
+      this.#slots.put(before?.sealed ?? null, record.sealed),
     ) ?? { n: 0 };
     if (before !== undefined && before.terms === terms && before.sort === sort) return;
     if (before !== undefined) this.#dropTerms(kind, key, before);
@@ -149,10 +172,11 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
   }
 
   deleteRecord(record: RecordKey): void {
-    const kind = this.#intern(record.kind);
-    const before = this.#known(kind, record.key);
-    if (before === undefined) return;
+    const kind = this.number(record.kind);
+    const before = kind === undefined ? undefined : this.#known(kind, record.key);
+    if (kind === undefined || before === undefined) return;
     this.#dropTerms(kind, record.key, before);
+    this.#slots.put(before.sealed, undefined);
     this.sql('delete from records where kind = ? and key = ?').run(kind, record.key);
   }
 
@@ -160,19 +184,21 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
     const n = this.number(activity);
     if (n === undefined) return;
     for (const table of ['log', 'objects', 'edges', 'records']) {
-      this.sql(`update ${table} set sealed = null where activity = ? and sealed is not null`).run(
-        n,
-      );
+      const its = `from ${table} where activity = ? and sealed is not null`;
+      for (const { sealed } of this.sql<{ sealed: number }>(`select sealed ${its}`).all(n)) {
+        this.#slots.clear(sealed);
+      }
+      this.sql(`update ${table} set sealed = null where activity = ?`).run(n);
     }
   }
 
-  #known(kind: number, key: string): { terms: string; sort: number } | undefined {
-    return this.sql<{ terms: string; sort: number }>(
-      'select terms, sort from records where kind = ? and key = ?',
+  #known(kind: number, key: string): Known | undefined {
+    return this.sql<Known>(
+      'select terms, sort, sealed from records where kind = ? and key = ?',
     ).get(kind, key);
   }
 
-  #dropTerms(kind: number, key: string, { terms, sort }: { terms: string; sort: number }): void {
+  #dropTerms(kind: number, key: string, { terms, sort }: Known): void {
     const drop = this.sql(
       'delete from terms where kind = ? and name = ? and value = ? and sort = ? and key = ?',
     );
@@ -186,15 +212,23 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
     return text === undefined ? null : this.#intern(text);
   }
 
+  protected override number(text: string): number | undefined {
+    const n = this.#names.get(text) ?? super.number(text);
+    if (n !== undefined) this.#keep(text, n);
+    return n;
+  }
+
   /** The integer that stands for a text, given out at its first use. */
   #intern(text: string): number {
-    const cached = this.#names.get(text);
-    if (cached !== undefined) return cached;
     const known = this.number(text);
-    const n =
-      known ?? Number(this.sql('insert into names (id) values (?)').run(text).lastInsertRowid);
+    if (known !== undefined) return known;
+    const n = Number(this.sql('insert into names (id) values (?)').run(text).lastInsertRowid);
+    this.#keep(text, n);
+    return n;
+  }
+
+  #keep(text: string, n: number): void {
     if (this.#names.size >= cachedNames) this.#names.clear();
     this.#names.set(text, n);
-    return n;
   }
 }

@@ -1,0 +1,181 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { verifyChain } from '../chain.ts';
+import type { StoreWriter } from '../store.ts';
+import { bytes, entry, object, edge, record, put, type Suite } from './fixtures.ts';
+
+export function describeTransactions({ store }: Suite): void {
+  test('a work that throws undoes only itself, while its neighbours land', async () => {
+    const before = store().write((w) => w.append([entry('before')]));
+    const failing = store().write(async (w) => {
+      await w.append([entry('failing')]);
+      await w.putObject(object('failing', 1));
+      await w.putEdge(edge('failing', 'x'));
+      await w.putRecord(record('failing', { index: { owner: 'o' } }));
+      await w.putObject(object('shared', 1));
+      throw new Error('changed my mind');
+    });
+    const after = store().write(async (w) => {
+      await w.putObject(object('shared', 2));
+      return w.append([entry('after')]);
+    });
+    const settled = await Promise.allSettled([before, failing, after]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    await expect(failing).rejects.toThrow('changed my mind');
+    await store().read(async (r) => {
+      expect((await r.log({ after: 0, limit: 9 })).map(({ id }) => id)).toEqual([
+        'before',
+        'after',
+      ]);
+      expect((await r.objects(['failing', 'shared'])).map(({ id }) => id)).toEqual(['shared']);
+      expect(await r.edges(['failing'], { direction: 'out' })).toEqual([]);
+      expect(await r.record(record('failing'))).toBeUndefined();
+      expect(await r.count({ kind: 'task', index: { owner: 'o' } })).toBe(0);
+    });
+    expect(await verifyChain(store())).toEqual({ verified: 2 });
+  });
+
+  test('a failing work gives back what its changes and deletions took', async () => {
+    const kept = record('kept', { index: { owner: 'o' }, sealed: bytes('s'), activity: 'A' });
+    const original = object('o', 1, { activity: 'A', sealed: bytes('s') });
+    await put(
+      store(),
+      (w) => w.putRecord(kept),
+      (w) => w.putObject(original),
+    );
+    const failing = put(
+      store(),
+      (w) => w.eraseActivity('A'),
+      (w) => w.deleteRecord(kept),
+      (w) => w.putObject(object('o', 5)),
+      () => Promise.reject(new Error('no')),
+    );
+    await expect(failing).rejects.toThrow('no');
+    await store().read(async (r) => {
+      expect(await r.record(kept)).toEqual({ ...kept, version: 1 });
+      expect(await r.count({ kind: 'task', index: { owner: 'o' } })).toBe(1);
+      expect(await r.objects(['o'])).toEqual([original]);
+    });
+  });
+}
+
+export function describeMoments({ store }: Suite): void {
+  test('a work reads what it wrote, a reader only what was acknowledged', async () => {
+    const seen = await store().write(async (w) => {
+      await w.append([entry('1')]);
+      await w.putRecord(record('a', { index: { owner: 'o' } }));
+      return [(await w.head()).seq, await w.count({ kind: 'task', index: { owner: 'o' } })];
+    });
+    expect(seen).toEqual([1, 1]);
+    const write = store().write((w) => w.append([entry('2')]));
+    const during = store().read((r) => r.head());
+    expect((await during).seq).toBeLessThanOrEqual(2);
+    await write;
+    expect((await store().read((r) => r.head())).seq).toBe(2);
+  });
+
+  test('a read sees one moment while writes go on', async () => {
+    const writes = Array.from({ length: 30 }, (_, i) =>
+      store().write(async (w) => {
+        await w.append([entry(`e${i}`)]);
+        await w.putRecord(record('count', { shape: (await w.head()).seq }));
+      }),
+    );
+    const reads: Promise<void>[] = [];
+    for (let i = 0; i < 30; i++) {
+      reads.push(
+        store().read(async (r) => {
+          const first = (await r.head()).seq;
+          for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+          const counted = (await r.record(record('count')))?.shape ?? 0;
+          expect([(await r.head()).seq, counted]).toEqual([first, first]);
+        }),
+      );
+      await setImmediate();
+    }
+    await Promise.all([...writes, ...reads]);
+  });
+
+  test('works run one at a time, in the order they came', async () => {
+    const order: string[] = [];
+    await Promise.all(
+      ['a', 'b', 'c'].map((name) =>
+        store().write(async (w) => {
+          order.push(`${name} begins`);
+          await w.append([entry(name)]);
+          await w.head();
+          order.push(`${name} ends`);
+        }),
+      ),
+    );
+    expect(order).toEqual(['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]));
+  });
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+
+export function describeWaiting({ store, open }: Suite): void {
+  test('a write that waits for something else is refused and undone, its neighbours land', async () => {
+    const waiting = store().write(async (w) => {
+      await w.append([entry('waiting')]);
+      await setTimeout(1);
+      await w.append([entry('too late')]);
+    });
+    const neighbour = store().write((w) => w.append([entry('neighbour')]));
+    await expect(waiting).rejects.toMatchObject({ code: 'timeout' });
+    expect((await neighbour).map(({ seq }) => seq)).toEqual([1]);
+    await setTimeout(5);
+    const log = await store().read((r) => r.log({ after: 0, limit: 9 }));
+    expect(log.map(({ id }) => id)).toEqual(['neighbour']);
+  });
+
+  test('a write or read that waits for ever holds nobody up', async () => {
+    await expect(store().write(never)).rejects.toMatchObject({ code: 'timeout' });
+    await expect(store().read(never)).rejects.toMatchObject({ code: 'timeout' });
+    await store().write((w) => w.append([entry('1')]));
+    expect((await store().read((r) => r.head())).seq).toBe(1);
+  });
+
+  test('a write inside a write is refused for the outer one', async () => {
+    const outer = store().write(() => store().write((w) => w.append([entry('inner')])));
+    await expect(outer).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  test('a writer kept beyond its work is of no use', async () => {
+    const kept: StoreWriter[] = [];
+    await store().write(async (w) => void kept.push(w));
+    for (const w of kept) {
+      await expect(w.append([entry('late')])).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(w.head()).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    expect((await store().read((r) => r.head())).seq).toBe(0);
+    expect(kept).toHaveLength(1);
+  });
+
+  test('a full queue answers that the store is unavailable, and drains', async () => {
+    const small = await open({ waiting: 3 });
+    const settled = await Promise.allSettled(
+      Array.from({ length: 5 }, (_, i) => small.write((w) => w.append([entry(`${i}`)]))),
+    );
+    expect(settled.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ]);
+    expect(settled.at(-1)).toMatchObject({ reason: { code: 'unavailable', retryable: true } });
+    await small.write((w) => w.append([entry('later')]));
+    expect((await small.read((r) => r.head())).seq).toBe(4);
+    await small.close();
+  });
+
+  test('more writes than share one commit all land', async () => {
+    const small = await open({ batch: 2 });
+    await Promise.all(
+      Array.from({ length: 7 }, (_, i) => small.write((w) => w.append([entry(`${i}`)]))),
+    );
+    expect(await verifyChain(small)).toEqual({ verified: 7 });
+    await small.close();
+  });
+}

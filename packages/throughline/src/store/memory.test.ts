@@ -1,0 +1,4 @@
+import { describeStore } from './conformance.ts';
+import { openMemoryStore } from './memory.ts';
+
+describeStore('memory store', openMemoryStore);
