@@ -79,7 +79,8 @@ export class Admissions {
     const task = await this.#tasks.get(reader, principal.tenant, taskId);
     const context = task && (await this.#contexts.byRef(reader, principal, task.shape.ref));
     authorize(principal, 'get', task && guardTask(task, context), refusal);
-    if (task === undefined || context === undefined || task.content.agent !== agent) throw refusal();
+    if (task === undefined || context === undefined || task.content.agent !== agent)
+      throw refusal();
     const names = [nameFor(context, principal.id), context.ref];
     if (contextId !== undefined && !names.includes(contextId)) {
       throw new ThroughlineError(
@@ -87,7 +88,10 @@ export class Admissions {
         'contextId: is not the context of that task; send the taskId alone or with its own contextId',
       );
     }
-    return { context: this.#open(principal, context, contextId ?? nameFor(context, principal.id)), task };
+    return {
+      context: this.#open(principal, context, contextId ?? nameFor(context, principal.id)),
+      task,
+    };
   }
 
   #open(principal: Principal, context: Context | undefined, contextId: string): Context {

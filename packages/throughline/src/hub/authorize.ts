@@ -2,7 +2,14 @@ import type { ThroughlineError } from '../errors.ts';
 import { grantOperations, type GrantOperation, type Principal } from '../model/index.ts';
 
 /** How a principal can stand to an object. */
-export const relations = ['owner', 'grantee', 'agent', 'operator', 'participant', 'keeper'] as const;
+export const relations = [
+  'owner',
+  'grantee',
+  'agent',
+  'operator',
+  'participant',
+  'keeper',
+] as const;
 export type Relation = (typeof relations)[number];
 
 /**

@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
-import {
-  foreignId,
-  idSchema,
-  principalSchema,
-  shortText,
-  type Principal,
-} from '../model/index.ts';
+import { foreignId, idSchema, principalSchema, shortText, type Principal } from '../model/index.ts';
 import { authorize } from './authorize.ts';
 import type { Deps } from './deps.ts';
 import type { Random } from './ids.ts';
@@ -25,7 +19,10 @@ const contentSchema = z.object({ principal: principalSchema, label: shortText.op
 const keyRecords = new Records('key', shapeSchema, contentSchema);
 type KeyRecord = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
 
-const requestSchema = z.object({ principal: principalSchema, label: shortText.optional() });
+const requestSchema = z.object({
+  principal: principalSchema,
+  label: shortText.optional(),
+});
 export type KeyRequest = z.input<typeof requestSchema>;
 
 /** A key as its tenant's operators see it; the key itself is shown once, when it is made. */
@@ -120,7 +117,10 @@ export class Keys {
     const tenant = vault.blind('tenant', foreignId.parse(principal.tenant));
     await store.write(async (writer) => {
       if ((await keyRecords.count(writer, { tenant })) >= maxKeys) {
-        throw new ThroughlineError('quota', `a tenant has at most ${maxKeys} keys, revoked ones included`);
+        throw new ThroughlineError(
+          'quota',
+          `a tenant has at most ${maxKeys} keys, revoked ones included`,
+        );
       }
       await keyRecords.put(writer, vault.domain, {
         key: id,

@@ -79,7 +79,12 @@ export class Messages {
     writer: StoreWriter,
     principal: Principal,
     arrival: Arrival,
-    led: { ref: string; contextId: string; taskId?: string | undefined; after?: number | undefined },
+    led: {
+      ref: string;
+      contextId: string;
+      taskId?: string | undefined;
+      after?: number | undefined;
+    },
   ): Promise<void> {
     const { vault, now, leaseMs } = this.#deps;
     const { ref, contextId, taskId, after } = led;

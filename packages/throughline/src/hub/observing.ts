@@ -156,7 +156,11 @@ class Reading {
   /** Loads what the observation may touch. */
   async #load(
     seen: Observation,
-    found: { dialog?: string | undefined; task?: string | undefined; envelope?: { dialog: string } | undefined },
+    found: {
+      dialog?: string | undefined;
+      task?: string | undefined;
+      envelope?: { dialog: string } | undefined;
+    },
   ): Promise<void> {
     const { workspace } = this.#recorder;
     const { dialog, task } = found;
@@ -165,7 +169,8 @@ class Reading {
     const related = seen.envelope?.relationships ?? [];
     const named = related.flatMap(({ from, to }) => [from, to]).filter(kindOf);
     await workspace.need(named);
-    const carries = seen.kind === 'artifact' || (seen.kind === 'message' && seen.resources.length > 0);
+    const carries =
+      seen.kind === 'artifact' || (seen.kind === 'message' && seen.resources.length > 0);
     const resources =
       activity !== undefined && carries ? await workspace.needResources(activity) : [];
     const from = [...resources, ...named, ...(task === undefined ? [] : [task])];
@@ -210,4 +215,3 @@ class Reading {
     }
   }
 }
-

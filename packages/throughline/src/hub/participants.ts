@@ -5,11 +5,7 @@ import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { Deps } from './deps.ts';
 import { Records } from './records.ts';
 
-const participantRecords = new Records(
-  'participant',
-  z.object({ id: z.string() }),
-  z.object({}),
-);
+const participantRecords = new Records('participant', z.object({ id: z.string() }), z.object({}));
 const partRecords = new Records('part', z.object({}), z.object({}));
 
 /** Which Participant stands for a principal or an outsider's URL, and who takes part in what. */
@@ -84,6 +80,12 @@ export async function takePart(
     const key = `${activity}/${participant}`;
     if ((await writer.record({ kind: partRecords.kind, key })) !== undefined) continue;
     const index = { participant };
-    await partRecords.put(writer, vault.domain, { key, index, shape: {}, content: {}, expected: 0 });
+    await partRecords.put(writer, vault.domain, {
+      key,
+      index,
+      shape: {},
+      content: {},
+      expected: 0,
+    });
   }
 }

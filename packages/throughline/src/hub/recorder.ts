@@ -7,6 +7,7 @@ import {
   type Conflict,
   type Draft,
   type DraftInput,
+  type Party,
   type Statement,
 } from '../model/index.ts';
 import type { LogEntry, StoreWriter } from '../store/store.ts';
@@ -104,9 +105,25 @@ export class Recorder {
     const joined = [
       ...('participants' in statement ? statement.participants : []),
       ...('participant' in statement ? [statement.participant] : []),
-      ...('initiator' in statement && statement.initiator !== undefined ? [statement.initiator] : []),
+      ...('initiator' in statement && statement.initiator !== undefined
+        ? [statement.initiator]
+        : []),
     ];
     await takePart(this.#deps, this.#writer, activity, joined);
+  }
+
+  /** States what a Participant is, or what is not known of it yet. */
+  async introduce(id: string, party: Party, source: string): Promise<void> {
+    await this.workspace.need([id]);
+    const known = this.workspace.graph.participant(id);
+    const kind = known?.kind ?? party.kind;
+    const name = known?.name ?? party.name;
+    const url = known?.url ?? party.url;
+    const named = {
+      ...(name === undefined ? {} : { name }),
+      ...(url === undefined ? {} : { url }),
+    };
+    await this.say({ about: id, statement: { says: 'participant.known', kind, ...named } }, source);
   }
 
   /** Writes everything. Call once, last. */
@@ -115,7 +132,10 @@ export class Recorder {
     for (const assertion of this.#said) entries.push(await this.#entry(assertion));
     const appended = entries.length === 0 ? [] : await this.#writer.append(entries);
     if (appended.some(({ seq }, i) => seq !== this.#said[i]?.seq)) {
-      throw new ThroughlineError('internal', 'the store numbered assertions otherwise than in turn');
+      throw new ThroughlineError(
+        'internal',
+        'the store numbered assertions otherwise than in turn',
+      );
     }
     for (const [id, seq] of this.#changed) await this.#write(id, seq);
     for (const each of this.#conflicts) await this.#keep(each);
@@ -135,7 +155,11 @@ export class Recorder {
     if (statement.says === 'activity.opened') return about;
     if ('activity' in statement) return statement.activity;
     const { graph } = this.workspace;
-    const named = [about, ...('dialog' in statement ? [statement.dialog] : []), ...endsOf(statement)];
+    const named = [
+      about,
+      ...('dialog' in statement ? [statement.dialog] : []),
+      ...endsOf(statement),
+    ];
     for (const id of named) {
       const activity = graph.activityOf(id) ?? graph.relationship(id)?.activity;
       if (activity !== undefined) return activity;

@@ -103,10 +103,7 @@ export class TaskStore {
   }
 
   async at(reader: StoreReader, key: string, boxes: CaseBoxes): Promise<LiveTask | undefined> {
-    const record = await reader.record({ kind: taskRecords.kind, key });
-    const activity = record && z.object({ activity: z.string() }).parse(record.shape).activity;
-    const box = activity === undefined ? undefined : await boxes.of(activity);
-    const task = await taskRecords.get(reader, () => box, key);
+    const task = await taskRecords.get(reader, ({ activity }) => boxes.of(activity ?? ''), key);
     return isLive(task) ? task : undefined;
   }
 
@@ -168,7 +165,13 @@ export class TaskStore {
       content: {},
     });
     const index = this.#index(shape, content);
-    await changeRecords.put(writer, vault.domain, { key, sort: turn, index, shape: {}, content: {} });
+    await changeRecords.put(writer, vault.domain, {
+      key,
+      sort: turn,
+      index,
+      shape: {},
+      content: {},
+    });
     return taskRecords.put(writer, await vault.caseBoxFor(writer, shape.activity), {
       key,
       sort: Date.parse(shape.statusAt),

@@ -76,9 +76,10 @@ const commitmentOf = (salt: Uint8Array, plain: Uint8Array): string =>
 
 /** Compares without telling by time where two texts differ. */
 export function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
+  return timingSafeEqual(sha256(a), sha256(b));
 }
+
+const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
 /** Digest of bytes as the model writes it. */
 export const digestOf = (bytes: Uint8Array): string =>

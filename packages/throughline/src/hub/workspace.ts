@@ -3,13 +3,13 @@ import type { Draft } from '../model/index.ts';
 import type { StoredEdge, StoredObject, StoreReader } from '../store/store.ts';
 import { CaseBoxes } from './case-boxes.ts';
 import { decodeEdge, decodeObject, scopeOf } from './graph-codec.ts';
-import type { Vault } from './vault.ts';
+import type { KeyBox, Vault } from './vault.ts';
 
 /** Objects (and as many relationships) of one case that are looked at together; more is cut, and said. */
 export const caseObjects = 5_000;
 
 /** Ids of objects that a statement names. */
-function namedIn({ about, statement }: Draft): string[] {
+export function namedIn({ about, statement }: Draft): string[] {
   const ids = [about];
   if ('activity' in statement) ids.push(statement.activity);
   if ('dialog' in statement) ids.push(statement.dialog);
@@ -27,13 +27,16 @@ export class Workspace {
   readonly boxes: CaseBoxes;
   /** Number of the assertion that an object or relationship began with. */
   readonly born = new Map<string, number>();
+  readonly #opens: boolean;
   readonly #asked = new Set<string>();
   readonly #tasksOf = new Set<string>();
   readonly #edgesFrom = new Set<string>();
 
-  constructor(vault: Vault, reader: StoreReader) {
+  /** With `shapes` nothing is unsealed: enough for counting and for states. */
+  constructor(vault: Vault, reader: StoreReader, load: 'all' | 'shapes' = 'all') {
     this.reader = reader;
     this.boxes = new CaseBoxes(vault, reader);
+    this.#opens = load === 'all';
   }
 
   /** Loads these objects with what holds them and who takes part in them. */
@@ -50,19 +53,11 @@ export class Workspace {
   async prepare(draft: Draft): Promise<void> {
     const { statement, about } = draft;
     await this.need(namedIn(draft).filter((id) => kindOf(id) !== undefined));
-    switch (statement.says) {
-      case 'task.bound':
-        await this.needTasksOf(this.graph.task(about)?.dialog);
-        break;
-      case 'relationship.asserted':
-        await this.needLineage([statement.from, statement.to]);
-        await this.#needEdge(about);
-        break;
-      case 'relationship.revoked':
-        await this.#needEdge(about);
-        break;
-      default:
+    if (statement.says === 'task.bound') await this.needTasksOf(this.graph.task(about)?.dialog);
+    if (statement.says === 'relationship.asserted') {
+      await this.needLineage([statement.from, statement.to]);
     }
+    if (statement.says.startsWith('relationship.')) await this.#needEdge(about);
   }
 
   async needTasksOf(dialog: string | undefined): Promise<void> {
@@ -121,29 +116,24 @@ export class Workspace {
 
   #holders(id: string): string[] {
     const object = this.graph.object(id);
-    switch (object?.kind) {
-      case 'task':
-        return [object.value.dialog, object.value.activity];
-      case 'dialog':
-        return [
-          object.value.activity,
-          ...object.value.participants,
-          ...(object.value.invoker === undefined ? [] : [object.value.invoker]),
-        ];
-      case 'resource':
-        return [object.value.activity];
-      case 'activity':
-        return object.value.initiator === undefined ? [] : [object.value.initiator];
-      default:
-        return [];
-    }
+    if (object === undefined || object.kind === 'participant') return [];
+    if (object.kind === 'activity') return [object.value.initiator].flatMap((each) => each ?? []);
+    const { activity } = object.value;
+    if (object.kind === 'resource') return [activity];
+    if (object.kind === 'task') return [activity, object.value.dialog];
+    const { participants, invoker } = object.value;
+    return [activity, ...participants, ...(invoker === undefined ? [] : [invoker])];
   }
 
   async #take(stored: StoredObject): Promise<void> {
-    const box = await this.boxes.of(scopeOf(stored.id, stored.activity));
+    const box = await this.#box(stored);
     const { object, born } = decodeObject(stored, box);
     this.born.set(stored.id, born);
     this.graph.load({ objects: [object] });
+  }
+
+  async #box({ id, activity }: StoredObject | StoredEdge): Promise<KeyBox | undefined> {
+    return this.#opens ? this.boxes.of(scopeOf(id, activity)) : undefined;
   }
 
   async #needEdge(id: string): Promise<void> {
@@ -156,7 +146,7 @@ export class Workspace {
 
   async #link(stored: StoredEdge): Promise<void> {
     if (this.graph.relationship(stored.id) !== undefined) return;
-    const box = await this.boxes.of(scopeOf(stored.id, stored.activity));
+    const box = await this.#box(stored);
     const { relationship, born } = decodeEdge(stored, box);
     this.born.set(stored.id, born);
     this.graph.load({ relationships: [relationship] });

@@ -1,0 +1,273 @@
+import { z } from 'zod';
+import { taskQuerySchema, type Principal, type TaskPage, type TaskQuery } from '../model/index.ts';
+import type { StoreReader } from '../store/store.ts';
+import type { Acting } from './acting.ts';
+import { may } from './authorize.ts';
+import { CaseBoxes } from './case-boxes.ts';
+import { guarded, nameFor, type Context, type Contexts } from './contexts.ts';
+import { Cursors } from './cursor.ts';
+import type { Deps } from './deps.ts';
+import { grantedContexts } from './grant-records.ts';
+import { parse } from './refusals.ts';
+import { toTaskRecord, type LiveTask, type TaskPlace, type TaskStore } from './task-records.ts';
+
+/** Tasks of one granted context that are looked through for what the grant covers. */
+const maxInContext = 10_000;
+
+type Query = z.output<typeof taskQuerySchema>;
+type Index = Readonly<Record<string, string>>;
+
+/** A set of tasks that one index finds, less those that `covers` leaves out. Sets do not overlap. */
+interface Source {
+  readonly index: Index;
+  readonly covers?: (task: LiveTask) => boolean;
+}
+
+const placeSchema = z.object({
+  /** Turn of the task clock that the walk began at. */
+  snapshot: z.int(),
+  /** Last place given; absent once the order is walked to its end. */
+  after: z.object({ sort: z.int(), key: z.string() }).optional(),
+  /** Second part: turn of the last change given. */
+  turn: z.int().optional(),
+});
+type Place = z.infer<typeof placeSchema>;
+
+/**
+ * Lists of tasks, latest status first. A walk begins with a snapshot: whatever stays unchanged comes
+ * exactly once. What changes meanwhile may have moved past the reader, so the walk ends with those
+ * that were there at its beginning and changed since.
+ */
+export class TaskLists {
+  readonly #deps: Deps;
+  readonly #contexts: Contexts;
+  readonly #tasks: TaskStore;
+  readonly #cursors: Cursors<Place>;
+
+  constructor(deps: Deps, contexts: Contexts, tasks: TaskStore) {
+    this.#deps = deps;
+    this.#contexts = contexts;
+    this.#tasks = tasks;
+    this.#cursors = new Cursors(deps.vault.box('task-cursor'), placeSchema);
+  }
+
+  list({ principal }: Acting, given: TaskQuery): Promise<TaskPage> {
+    const query = parse(taskQuerySchema, given, 'query');
+    const { cursor, pageSize, ...filter } = query;
+    const bound = [
+      principal.tenant,
+      principal.id,
+      principal.role,
+      Object.entries(filter).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ];
+    const begun = cursor === undefined ? undefined : this.#cursors.open(bound, cursor);
+    return this.#deps.store.read(async (reader) => {
+      const sources = await this.#sources(reader, principal, query);
+      const from = begun ?? { snapshot: await this.#tasks.turn(reader) };
+      const { tasks, next } = await this.#walk(reader, sources, query, from);
+      const page = {
+        tasks: await this.#named(reader, principal, tasks.slice(0, pageSize)),
+        total: await this.#total(reader, sources, query),
+      };
+      return next === undefined ? page : { ...page, cursor: this.#cursors.seal(bound, next) };
+    });
+  }
+
+  /** What this principal may see at all, cut into sets, with the filter in each index. */
+  async #sources(reader: StoreReader, principal: Principal, query: Query): Promise<Source[]> {
+    const { contextId } = query;
+    const filter = this.#filter(principal, query);
+    const within = (sources: Source[]) =>
+      sources.map(({ index, covers }) => {
+        const each = { index: { ...index, ...filter } };
+        return covers === undefined ? each : { ...each, covers };
+      });
+    if (contextId !== undefined) {
+      const context = await this.#contexts.lookup(reader, principal, contextId);
+      return context === undefined ? [] : within(this.#inContext(principal, context));
+    }
+    if (principal.role === 'operator')
+      return within([{ index: this.#tasks.ofTenant(principal.tenant) }]);
+    if (query.agent === principal.id)
+      return within([{ index: this.#tasks.by('agent', principal) }]);
+    const { vault, now } = this.#deps;
+    const granted = await grantedContexts(reader, vault, principal, now().getTime());
+    const shared = [...granted].flatMap(([ref, operations]) => {
+      const since = operations.get('list');
+      return since === undefined ? [] : [this.#granted(principal, ref, since)];
+    });
+    return within([
+      { index: this.#tasks.by('caseOwner', principal) },
+      { index: this.#tasks.by('guest', principal) },
+      ...shared,
+    ]);
+  }
+
+  #inContext(principal: Principal, context: Context): Source[] {
+    const { ref } = context;
+    const all = { index: { context: ref } };
+    if (may(principal, 'list', { ...guarded(context), granted: [] })) return [all];
+    const since = context.granted.get('list');
+    return [
+      { index: { ...all.index, ...this.#tasks.by('owner', principal) } },
+      { index: { ...all.index, ...this.#tasks.by('agent', principal) }, covers: notOwn(principal) },
+      ...(since === undefined ? [] : [this.#granted(principal, ref, since)]),
+    ];
+  }
+
+  #granted(principal: Principal, ref: string, since: number): Source {
+    return {
+      index: { context: ref },
+      covers: (task) =>
+        task.shape.born >= since && notOwn(principal)(task) && task.content.agent !== principal.id,
+    };
+  }
+
+  #filter(principal: Principal, { state, awaiting, agent, unfinished }: Query): Index {
+    const by = agent === undefined ? {} : this.#tasks.by('agent', { ...principal, id: agent });
+    return {
+      ...(state === undefined ? {} : { state }),
+      ...(awaiting === undefined ? {} : { awaiting }),
+      ...by,
+      ...(unfinished === true ? { open: 'yes' } : {}),
+    };
+  }
+
+  async #walk(
+    reader: StoreReader,
+    sources: readonly Source[],
+    query: Query,
+    begun: Place,
+  ): Promise<{ tasks: LiveTask[]; next: Place | undefined }> {
+    const { pageSize } = query;
+    const { snapshot } = begun;
+    if (begun.turn !== undefined) return this.#changed(reader, sources, query, begun);
+    const found: LiveTask[] = [];
+    for (const source of sources) {
+      found.push(...(await this.#read(reader, source, query, begun)));
+    }
+    const tasks = found.toSorted(byPlace).slice(0, pageSize);
+    const last = tasks.at(-1);
+    if (found.length > pageSize && last !== undefined) {
+      return { tasks, next: { snapshot, after: { sort: last.sort, key: last.key } } };
+    }
+    const isLater = begun.after !== undefined && (await this.#tasks.turn(reader)) > snapshot;
+    return { tasks, next: isLater ? { snapshot, turn: snapshot } : undefined };
+  }
+
+  /** One source's next tasks in order: enough for a page and one more. */
+  async #read(
+    reader: StoreReader,
+    { index, covers = () => true }: Source,
+    query: Query,
+    { snapshot, after }: Place,
+  ): Promise<LiveTask[]> {
+    const wanted = query.pageSize + 1;
+    const from = query.statusFrom === undefined ? undefined : Date.parse(query.statusFrom);
+    const found: LiveTask[] = [];
+    let place: TaskPlace | undefined = after;
+    for (let read = 0; read < maxInContext && found.length < wanted;) {
+      const rows = await this.#tasks.find(reader, { index, limit: wanted, after: place, from });
+      found.push(...rows.filter((task) => covers(task) && fits(task, query, snapshot)));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < wanted) break;
+      place = { sort: last.sort, key: last.key };
+      read += rows.length;
+    }
+    return found.slice(0, wanted);
+  }
+
+  /** Those that the walk may have missed since they moved while it went on. */
+  async #changed(
+    reader: StoreReader,
+    sources: readonly Source[],
+    query: Query,
+    { snapshot, turn = snapshot }: Place,
+  ): Promise<{ tasks: LiveTask[]; next: Place | undefined }> {
+    const boxes = new CaseBoxes(this.#deps.vault, reader);
+    const wanted = query.pageSize + 1;
+    const changes: { key: string; turn: number; covers: Source['covers'] }[] = [];
+    for (const { index, covers } of sources) {
+      const found = await this.#tasks.changedSince(reader, index, turn, wanted);
+      changes.push(...found.map((change) => ({ ...change, covers })));
+    }
+    const inOrder = changes.toSorted((a, b) => a.turn - b.turn).slice(0, query.pageSize);
+    const tasks: LiveTask[] = [];
+    for (const { key, covers = () => true } of inOrder) {
+      const task = await this.#tasks.at(reader, key, boxes);
+      if (task !== undefined && covers(task) && fits(task, query, snapshot)) tasks.push(task);
+    }
+    const last = inOrder.at(-1);
+    const goesOn = changes.length > inOrder.length && last !== undefined;
+    return { tasks, next: goesOn ? { snapshot, turn: last.turn } : undefined };
+  }
+
+  async #total(reader: StoreReader, sources: readonly Source[], query: Query): Promise<number> {
+    let total = 0;
+    for (const source of sources) {
+      const exact = source.covers === undefined && query.statusFrom === undefined;
+      total += exact
+        ? await this.#tasks.count(reader, source.index)
+        : await this.#countCovered(reader, source, query);
+    }
+    return total;
+  }
+
+  async #countCovered(
+    reader: StoreReader,
+    { index, covers = () => true }: Source,
+    query: Query,
+  ): Promise<number> {
+    const from = query.statusFrom === undefined ? undefined : Date.parse(query.statusFrom);
+    const found = await this.#tasks.find(reader, { index, limit: maxInContext, from });
+    return found.filter((task) => covers(task) && isFrom(task, query)).length;
+  }
+
+  /** Each under the name by which the reader knows its context. */
+  async #named(
+    reader: StoreReader,
+    principal: Principal,
+    tasks: readonly LiveTask[],
+  ): Promise<TaskPage['tasks']> {
+    const records: TaskPage['tasks'] = [];
+    for (const task of tasks) {
+      const context = await this.#contexts.byRef(reader, principal, task.shape.ref);
+      const isAgent = task.content.agent === principal.id;
+      const name =
+        context === undefined || isAgent ? task.content.contextId : nameFor(context, principal.id);
+      records.push(toTaskRecord(task, name));
+    }
+    return records;
+  }
+}
+
+const notOwn =
+  ({ id }: Principal) =>
+  ({ content }: LiveTask): boolean =>
+    content.owner !== id;
+
+const byPlace = (a: LiveTask, b: LiveTask): number =>
+  b.sort - a.sort || Buffer.compare(Buffer.from(b.key), Buffer.from(a.key));
+
+/** A task made after the walk began is no part of it. */
+const fits = (task: LiveTask, query: Query, snapshot: number): boolean =>
+  task.shape.made <= snapshot && isFrom(task, query);
+
+const isFrom = ({ shape }: LiveTask, { statusFrom }: Query): boolean =>
+  statusFrom === undefined || compareTimes(shape.statusAt, statusFrom) >= 0;
+
+/** Compares two RFC 3339 times as numbers, whatever their zones and as fine as they are written. */
+export function compareTimes(a: string, b: string): number {
+  const difference = wholeSeconds(a) - wholeSeconds(b);
+  if (difference !== 0) return difference;
+  const [x, y] = [fraction(a), fraction(b)];
+  const length = Math.max(x.length, y.length);
+  return x.padEnd(length, '0') < y.padEnd(length, '0')
+    ? -1
+    : x.padEnd(length, '0') === y.padEnd(length, '0')
+      ? 0
+      : 1;
+}
+
+const wholeSeconds = (time: string): number => Date.parse(time.replace(/\.\d+/, ''));
+const fraction = (time: string): string => /\.(\d+)/.exec(time)?.[1] ?? '';

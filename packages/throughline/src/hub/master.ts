@@ -1,0 +1,123 @@
+import { ThroughlineError } from '../errors.ts';
+import {
+  foreignId,
+  partySchema,
+  type ContentRef,
+  type DraftInput,
+  type Handover,
+  type Party,
+  type Principal,
+} from '../model/index.ts';
+import { authorize } from './authorize.ts';
+import type { ContentInput, Contents } from './content.ts';
+import type { Deps } from './deps.ts';
+import type { Registries } from './observing.ts';
+import { Recorder } from './recorder.ts';
+import { notFound, parse } from './refusals.ts';
+import type { Run, Runs } from './runs.ts';
+import type { Statements } from './statements.ts';
+import { guardTask, type TaskStore } from './task-records.ts';
+import type { Texts, Usage } from './usage.ts';
+import { Workspace } from './workspace.ts';
+
+export interface MasterParts {
+  readonly registries: Registries;
+  readonly tasks: TaskStore;
+  readonly statements: Statements;
+  readonly contents: Contents;
+  readonly runs: Runs;
+  readonly usage: Usage;
+}
+
+/** The hub as one Master sees it: every call is that principal's. */
+export class MasterDesk {
+  readonly #deps: Deps;
+  readonly #parts: MasterParts;
+  readonly #by: Principal;
+
+  constructor(deps: Deps, parts: MasterParts, by: Principal) {
+    this.#deps = deps;
+    this.#parts = parts;
+    this.#by = by;
+  }
+
+  newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string {
+    return this.#deps.ids.make(kind);
+  }
+
+  /** The Participant behind a principal of the tenant, or behind an outsider's URL. */
+  async participant(given: Party): Promise<string> {
+    const party = parse(partySchema, given, 'party');
+    const { participants } = this.#parts.registries;
+    return this.#deps.store.write(async (writer) => {
+      const recorder = await Recorder.start(this.#deps, writer);
+      const id = await participants.identify(writer, this.#by.tenant, party);
+      const source = await participants.identify(writer, this.#by.tenant, asAgent(this.#by));
+      await recorder.introduce(id, party, source);
+      await recorder.flush();
+      return id;
+    });
+  }
+
+  assert(drafts: readonly DraftInput[]): Promise<void> {
+    return this.#parts.statements.assert(this.#by, drafts);
+  }
+
+  /** For tasks that this principal executes, began, or saw at somebody else's server. */
+  async locate(given: string): Promise<{ activity: string; dialog: string; task: string }> {
+    const taskId = parse(foreignId, given, 'taskId');
+    const { tasks, registries } = this.#parts;
+    const { vault, store } = this.#deps;
+    const by = this.#by;
+    const refusal = () => notFound('task', taskId);
+    return store.read(async (reader) => {
+      const record = await tasks.get(reader, by.tenant, taskId);
+      const seen = await registries.mappings.findSeen(reader, by, taskId);
+      if (record === undefined && seen.length > 1) {
+        throw new ThroughlineError(
+          'conflict',
+          'taskId: names tasks at several servers; use the id of ours',
+        );
+      }
+      const task = record?.shape.task ?? seen[0];
+      if (record !== undefined) {
+        authorize(by, 'get', guardTask(record, undefined), refusal);
+      }
+      const workspace = new Workspace(vault, reader, 'shapes');
+      if (task !== undefined) await workspace.need([task]);
+      const found = task === undefined ? undefined : workspace.graph.task(task);
+      if (found === undefined) throw refusal();
+      return { activity: found.activity, dialog: found.dialog, task: found.id };
+    });
+  }
+
+  putContent(content: ContentInput): Promise<ContentRef> {
+    return this.#parts.contents.put(this.#by, content);
+  }
+
+  getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }> {
+    return this.#parts.contents.get(this.#by, uri, token);
+  }
+
+  readToken(request: { uri: string; audience: string; seconds: number }): Promise<string> {
+    return this.#parts.contents.readToken(this.#by, request);
+  }
+
+  saveRun(run: Run): Promise<{ version: number }> {
+    return this.#parts.runs.save(this.#by, run);
+  }
+
+  loadRun(id: string): Promise<{ state: unknown; version: number } | undefined> {
+    return this.#parts.runs.load(this.#by, id);
+  }
+
+  openRuns(): Promise<readonly string[]> {
+    return this.#parts.runs.open(this.#by);
+  }
+
+  saveHandover(handover: Handover, texts: Texts): Promise<void> {
+    return this.#parts.usage.save(this.#by, handover, texts);
+  }
+}
+
+const asAgent = ({ id }: Principal): Party => ({ kind: 'agent', principal: id });

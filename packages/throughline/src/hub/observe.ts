@@ -1,0 +1,71 @@
+import type { Observation } from '../model/index.ts';
+import type { StoreWriter } from '../store/store.ts';
+import { executing, type Acting } from './acting.ts';
+import { authorize, may } from './authorize.ts';
+import { guarded } from './contexts.ts';
+import type { Deps } from './deps.ts';
+import { recordObservations, type Vantage } from './observing.ts';
+import { contextRefused, notFound, parse } from './refusals.ts';
+import { guardTask } from './task-records.ts';
+import { observationsSchema, type TaskParts } from './tasks.ts';
+
+/** What a side of a binding saw apart from writing a task's record. */
+export class Observer {
+  readonly #deps: Deps;
+  readonly #parts: TaskParts;
+
+  constructor(deps: Deps, parts: TaskParts) {
+    this.#deps = deps;
+    this.#parts = parts;
+  }
+
+  /** All or none. `not-found` and `context-refused` as for the calls that the observations tell of. */
+  async observe(acting: Acting, observations: readonly Observation[]): Promise<void> {
+    const seen = parse(observationsSchema, observations, 'observations');
+    await this.#deps.store.write(async (writer) => {
+      for (const each of seen) {
+        const vantage =
+          each.side === 'client'
+            ? await this.#asClient(writer, acting, each)
+            : await this.#asServer(writer, acting, each);
+        await recordObservations(this.#deps, this.#parts.registries, writer, [each], vantage);
+      }
+    });
+  }
+
+  /** The client's own word about what it asked for; a context counts as ours if it may send there. */
+  async #asClient(writer: StoreWriter, { principal }: Acting, seen: Observation): Promise<Vantage> {
+    const { tenant, id } = principal;
+    const found = await this.#parts.contexts.lookup(writer, principal, seen.contextId);
+    const context = found && may(principal, 'send', guarded(found)) ? found : undefined;
+    const server = context && (seen.server.principal ?? context.agent);
+    return { tenant, observer: id, client: id, server, context };
+  }
+
+  /** An agent's word about its own work, or an agent's in this process about its caller's. */
+  async #asServer(writer: StoreWriter, acting: Acting, seen: Observation): Promise<Vantage> {
+    const { principal } = acting;
+    const { tenant } = principal;
+    const agent = seen.server.principal ?? executing(acting).id;
+    if (acting.via !== undefined) {
+      authorize(acting.via, 'execute', { tenant, agent }, () => notFound('agent', agent));
+    }
+    const taskId = 'taskId' in seen ? seen.taskId : undefined;
+    const task =
+      taskId === undefined ? undefined : await this.#parts.tasks.get(writer, tenant, taskId);
+    if (task === undefined) {
+      const refusal = () => contextRefused(seen.contextId);
+      const context = await this.#parts.contexts.lookup(writer, principal, seen.contextId);
+      authorize(principal, 'send', context && guarded(context), refusal);
+      return { tenant, observer: agent, client: principal.id, server: agent, context };
+    }
+    const refusal = () => notFound('task', taskId ?? '');
+    const context = await this.#parts.contexts.byRef(writer, principal, task.shape.ref);
+    if (task.content.agent !== agent || context === undefined) throw refusal();
+    const action = seen.kind === 'cancel-request' ? 'cancel' : 'send';
+    const isAgent = executing(acting).id === agent;
+    if (!isAgent) authorize(principal, action, guardTask(task, context), refusal);
+    const client = principal.id === agent ? task.content.owner : principal.id;
+    return { tenant, observer: agent, client, server: agent, context };
+  }
+}
