@@ -86,6 +86,7 @@ export const contentFields = [
   'locator',
   'role',
   'note',
+  'selector',
 ] as const;
 
 /** A statement on its way in: not numbered yet. */
