@@ -142,6 +142,9 @@ function sameRelationship(a: Relationship, b: Relationship): boolean {
 
 /** A Task stands on its Dialog, so a Dialog delegated from a Task also comes after that Dialog. */
 function reaches(graph: Graph, start: string, goal: string, type: string): boolean {
+  // Most relationships start at something new, that nothing comes from yet.
+  const leaf = graph.in(goal, [type]).length === 0 && graph.members(goal).length === 0;
+  if (leaf) return start === goal;
   const seen = new Set([start]);
   for (const id of seen) {
     if (id === goal) return true;
