@@ -1,0 +1,123 @@
+import { executionOf } from '../bindings/a2a/call.ts';
+import { partsFromWire } from '../bindings/a2a/wire.ts';
+import { ThroughlineError } from '../errors.ts';
+import type { Principal } from '../model/principal.ts';
+import { readContext } from './incoming.ts';
+import type { AgentHandler, MessageHandler } from './handler.ts';
+import { Outputs, type Ports } from './io.ts';
+import { doMessage } from './do-message.ts';
+import { doSubtask } from './do-subtask.ts';
+import { reasonOf, type Work } from './work.ts';
+import { Publisher, type Bus, type Executor, type Request } from './publisher.ts';
+
+export interface ExecutorOptions {
+  readonly ports: Ports;
+  /** The agent's own principal. */
+  readonly principal: Principal;
+  readonly handler?: AgentHandler | undefined;
+  readonly onMessage?: MessageHandler | undefined;
+  readonly now?: (() => Date) | undefined;
+  /** Told of what callers do not see: a handler's own errors. */
+  readonly onFault?: ((error: unknown, about: { taskId: string }) => void) | undefined;
+}
+
+/** Milliseconds to wait for the hub to have the task that was just begun. */
+const storeWaitMs = 30_000;
+
+/** What runs when a message came in: the handler of subtasks, or that of plain messages. */
+export function makeExecutor(options: ExecutorOptions): Executor {
+  const running = new Map<string, AbortController>();
+  return {
+    execute: async (request, bus) => {
+      const abort = new AbortController();
+      running.set(request.taskId, abort);
+      try {
+        await execute(options, request, bus, abort.signal);
+      } finally {
+        running.delete(request.taskId);
+      }
+    },
+    cancelTask: (taskId, bus) => {
+      running.get(taskId)?.abort(new ThroughlineError('terminal', 'The task was cancelled.'));
+      const ids = { taskId, contextId: '' };
+      new Publisher(bus, ids, options.now ?? (() => new Date())).state({ state: 'cancelled' });
+      return Promise.resolve();
+    },
+  };
+}
+
+async function execute(
+  options: ExecutorOptions,
+  request: Request,
+  bus: Bus,
+  signal: AbortSignal,
+): Promise<void> {
+  const { ports, principal, handler, onMessage, now = () => new Date() } = options;
+  const { taskId, contextId } = request;
+  const publisher = new Publisher(bus, { taskId, contextId }, now);
+  publisher.begin(request);
+  try {
+    await stored(options, taskId, signal);
+    const outputs = new Outputs(ports, taskId);
+    const execution = executionOf(request.context);
+    const work: Work = {
+      principal,
+      publisher,
+      outputs,
+      fault: (error) => options.onFault?.(error, { taskId }),
+      io: {
+        signal,
+        taskId,
+        contextId,
+        caller: execution?.caller ?? principal,
+        resumed: execution?.resumed ?? false,
+        output: async (name, mediaType, content) => {
+          const ref = await outputs.put(name, mediaType, content);
+          publisher.reference(name, ref);
+          return ref;
+        },
+      },
+    };
+    const parts = partsFromWire(request.userMessage.parts);
+    const incoming = readContext(parts, request.userMessage.metadata, principal.id);
+    if (incoming !== undefined && handler !== undefined) {
+      await doSubtask(work, ports, handler, incoming);
+    } else if (incoming === undefined && onMessage !== undefined) {
+      await doMessage(work, onMessage, parts, request.userMessage.messageId);
+    } else {
+      throw new ThroughlineError(
+        'unsupported',
+        incoming === undefined
+          ? 'This agent takes AgentContexts only; send one as a part.'
+          : 'This agent takes no AgentContexts; send a plain message.',
+      );
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    options.onFault?.(error, { taskId });
+    const isRefusal = error instanceof ThroughlineError && refusals.includes(error.code);
+    publisher.state({ state: isRefusal ? 'rejected' : 'failed' }, { text: reasonOf(error) });
+  }
+}
+
+/** The message is at fault, so that nothing of the work was begun. */
+const refusals: readonly string[] = ['unsupported', 'invalid', 'too-large'];
+
+/** The hub has the task: what is put out or located from now on finds it. */
+async function stored(
+  { ports, principal }: ExecutorOptions,
+  taskId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = performance.now() + storeWaitMs;
+  for (let wait = 2; ; wait = Math.min(wait * 2, 200)) {
+    signal.throwIfAborted();
+    if ((await ports.loadTask({ principal }, taskId)) !== undefined) return;
+    if (performance.now() > deadline) {
+      throw new ThroughlineError('unavailable', 'The hub did not take up the task in time.');
+    }
+    await new Promise((resolve) => {
+      setTimeout(resolve, wait);
+    });
+  }
+}

@@ -1,0 +1,95 @@
+import type { Part } from '../handover/parts.ts';
+import type { AgentContext, ContextItem } from '../model/agent-context.ts';
+import type { ContentRef } from '../model/content.ts';
+import type { Principal } from '../model/principal.ts';
+
+/** Content of a ContextItem, read with the token that came beside it and checked. */
+export interface FetchedContent {
+  readonly item: ContextItem;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  /** The bytes as UTF-8. */
+  text(): string;
+}
+
+/** What every piece of work of an agent may use. */
+export interface WorkIo {
+  /** Aborted when the task is cancelled. */
+  readonly signal: AbortSignal;
+  /** What A2A calls this task and its context. */
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly caller: Principal;
+  /** A process that died began this task before; the handler runs again from its start. */
+  readonly resumed: boolean;
+  /**
+   * Offloads output under a name; it becomes an artifact by reference. The same name again in one
+   * task, by a re-run for instance, replaces it.
+   */
+  output(name: string, mediaType: string, content: Uint8Array | string): Promise<ContentRef>;
+}
+
+/** What a handler of a subtask may use beside that. */
+export interface HandlerIo extends WorkIo {
+  /**
+   * Reads one of the AgentContext's items.
+   *
+   * @throws ThroughlineError `not-found` for an item that is not in it or may not be read, `damaged`
+   *   when the content is not what was handed over, `too-large` beyond the size bound.
+   */
+  fetch(contextId: string): Promise<FetchedContent>;
+  /** A todo item is done; told to the Master at once. Only items of this AgentContext. */
+  itemDone(itemId: string, abstract: string): Promise<void>;
+}
+
+/** What a handler found of one success criterion. */
+export interface CriterionFinding {
+  readonly id: string;
+  readonly passed: boolean;
+  /** Names of outputs, or ContextIDs, that show it. */
+  readonly evidence: readonly string[];
+  readonly traces?: readonly string[];
+}
+
+/** First layer of evaluation, as far as the handler makes it; what it leaves out follows a default. */
+export interface HandlerResult {
+  readonly criteria?: readonly CriterionFinding[];
+  /** From 0 to 1. */
+  readonly confidence?: number;
+  /** Why the result is not good enough, in the agent's words. */
+  readonly failure?: string;
+}
+
+/**
+ * Does a subtask. It may run twice for one task (after a crash), so it gives the same outputs under
+ * the same names. What it throws ends the task as failed: a ThroughlineError with its message,
+ * anything else with a general sentence.
+ */
+export type AgentHandler = (
+  context: AgentContext,
+  io: HandlerIo,
+) => Promise<HandlerResult | undefined> | HandlerResult | undefined | Promise<void> | void;
+
+export interface IncomingMessage {
+  /** All its text. */
+  readonly text: string;
+  readonly parts: readonly Part[];
+  readonly messageId: string;
+}
+
+export interface MessageIo extends WorkIo {
+  /** Says how far the work is, to whoever watches. */
+  progress(text: string): void;
+}
+
+/** Answers a message without an AgentContext; the answer completes the task. */
+export type MessageHandler = (
+  message: IncomingMessage,
+  io: MessageIo,
+) => Promise<MessageAnswer> | MessageAnswer;
+
+export interface MessageAnswer {
+  readonly text: string;
+  /** Goes out as one artifact beside the outputs by reference. */
+  readonly parts?: readonly Part[];
+}

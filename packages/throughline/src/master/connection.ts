@@ -1,0 +1,70 @@
+import type { Envelope } from '../model/envelope.ts';
+import type { Part } from '../handover/parts.ts';
+import type { AwaitingWhat, TaskState } from '../model/task.ts';
+
+/** What goes out to an agent, in our words. */
+export interface OutgoingMessage {
+  readonly messageId: string;
+  readonly parts: readonly Part[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Sent only to agents that declare the correlation extension. */
+  readonly envelope?: Envelope;
+  readonly extensions: readonly string[];
+}
+
+export interface AgentOutput {
+  /** Protocol-local id of the artifact. */
+  readonly id: string;
+  readonly name: string;
+  readonly parts: readonly Part[];
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** An agent's task as far as it is known by now. */
+export interface AgentTask {
+  readonly contextId: string;
+  /** Absent for a reply by message alone. */
+  readonly taskId?: string;
+  readonly state: TaskState;
+  readonly awaiting?: AwaitingWhat;
+  /** Of the last status message, or of the reply. */
+  readonly text: string;
+  /** Metadata of the update that this came with. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly outputs: readonly AgentOutput[];
+}
+
+/** Which Dialog and Task of ours an exchange belongs to; for what the client side observes. */
+export interface Place {
+  readonly activity: string;
+  readonly dialog: string;
+  readonly task: string;
+}
+
+/**
+ * What a Master needs of a connection to one agent. Both iterables give the task anew at each change
+ * and end when the task is over, awaits something, or the connection ends. A connection that fails is
+ * an error with `retryable`.
+ */
+export interface AgentConnection {
+  /** Extension URIs that the agent's card declares. */
+  readonly extensions: ReadonlySet<string>;
+  /** The message as it goes out, for counting. */
+  encode(message: OutgoingMessage): string;
+  send(message: OutgoingMessage, place: Place, signal: AbortSignal): AsyncIterable<AgentTask>;
+  /** Goes on with a task that the agent has already: what it is now, then its changes. */
+  follow(taskId: string, place: Place, signal: AbortSignal): AsyncIterable<AgentTask>;
+}
+
+/** An agent that a Master may invoke. */
+export interface KnownAgent {
+  /** Its principal id. */
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  /** Value of the Authorization header that opens it; never stored or logged. */
+  readonly credential?: string;
+}
+
+/** Opens connections; asked for again after one failed. */
+export type Connect = (agent: KnownAgent, signal: AbortSignal) => Promise<AgentConnection>;

@@ -1,0 +1,82 @@
+import { ThroughlineError } from '../errors.ts';
+import type { MasterPorts } from './ports.ts';
+import { asRunState, type Attempt, type RunState, type SubtaskState } from './run-state.ts';
+
+type Ports = Pick<MasterPorts, 'saveRun' | 'loadRun'>;
+
+const open: readonly SubtaskState['status'][] = ['waiting', 'running'];
+
+/** Nothing is left to do. */
+export const isDone = (state: RunState): boolean =>
+  Object.values(state.subtasks).every(({ status }) => !open.includes(status));
+
+/**
+ * What a run has decided, kept by the hub. A decision counts once `decide` resolved; whoever acts
+ * acts after that. One process writes at a time: a second one makes the first fail with `conflict`.
+ */
+export class Journal {
+  readonly #ports: Ports;
+  #state: RunState;
+  #version: number;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(ports: Ports, state: RunState, version: number) {
+    this.#ports = ports;
+    this.#state = state;
+    this.#version = version;
+  }
+
+  /** Takes up a stored run; undefined when there is none. */
+  static async load(ports: Ports, id: string): Promise<Journal | undefined> {
+    const stored = await ports.loadRun(id);
+    return stored && new Journal(ports, asRunState(stored.state), stored.version);
+  }
+
+  /** As of the last decision; never changed afterwards. */
+  get state(): RunState {
+    return this.#state;
+  }
+
+  subtask(id: string): SubtaskState {
+    const found = this.#state.subtasks[id];
+    if (found === undefined) throw new ThroughlineError('internal', `no subtask ${id} in the run`);
+    return found;
+  }
+
+  /** Writes the first state, or a change to the last one. Decisions are written one after another. */
+  decide(change: (draft: RunState) => void = () => undefined): Promise<void> {
+    const write = this.#write(this.#last, change);
+    this.#last = write.catch(() => undefined);
+    return write;
+  }
+
+  async #write(before: Promise<unknown>, change: (draft: RunState) => void): Promise<void> {
+    await before;
+    const draft = structuredClone(this.#state);
+    change(draft);
+    const { version } = await this.#ports.saveRun({
+      id: draft.id,
+      activity: draft.activity,
+      done: isDone(draft),
+      state: draft,
+      expected: this.#version,
+    });
+    this.#version = version;
+    this.#state = draft;
+  }
+
+  /** Writes a change to one subtask's latest attempt. */
+  decideAttempt(
+    subtask: string,
+    change: (attempt: Attempt, subtask: SubtaskState, draft: RunState) => void,
+  ): Promise<void> {
+    return this.decide((draft) => {
+      const state = draft.subtasks[subtask];
+      const attempt = state?.attempts.at(-1);
+      if (state === undefined || attempt === undefined) {
+        throw new ThroughlineError('internal', `subtask ${subtask} has no attempt yet`);
+      }
+      change(attempt, state, draft);
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import { makeAgentContext } from '../handover/agent-context.ts';
+import { select } from '../handover/select.ts';
+import { ThroughlineError } from '../errors.ts';
+import type { ContextItem } from '../model/agent-context.ts';
+import type { RunContext } from './context.ts';
+import type { Attempt, RunItem } from './run-state.ts';
+import type { Subtask } from './workflow.ts';
+
+/** Who makes the next attempt: the agent first, then each that may replace it. */
+export function agentFor(subtask: Subtask, attempts: number): string {
+  const order = [subtask.agent, ...subtask.fallback];
+  return order[Math.min(attempts, order.length - 1)] ?? subtask.agent;
+}
+
+/**
+ * The next attempt at a subtask, with every id that it will use and the context that it will get.
+ * Nothing is sent and nothing is asserted: it is a decision, to be written first.
+ *
+ * @throws ThroughlineError `invalid` when selection fails; then nothing is handed over.
+ */
+export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
+  const { state } = run.journal;
+  const earlier = run.journal.subtask(subtask.id).attempts;
+  const agent = run.agents.get(agentFor(subtask, earlier.length));
+  if (agent === undefined) {
+    throw new ThroughlineError(
+      'invalid',
+      `Subtask ${subtask.id}: its agent is not known any more.`,
+    );
+  }
+  const needs = subtask.needs.map(({ item }) => item);
+  const { chosen, withheld } = select({ id: subtask.id, needs }, state.items, run.selector);
+  const last = earlier.at(-1);
+  return {
+    agent: agent.id,
+    dialog: run.ports.newId('dialog'),
+    task: run.ports.newId('task'),
+    messageId: run.ports.newId('message'),
+    edges: edgesFor(run, chosen, last !== undefined),
+    ...(last && {
+      after: {
+        relation: last.agent === agent.id ? ('continuation-of' as const) : ('replaces' as const),
+        dialog: last.dialog,
+        task: last.task,
+      },
+    }),
+    deadline: new Date(run.now().getTime() + subtask.timeoutSeconds * 1_000).toISOString(),
+    context: makeAgentContext({
+      agent: { id: agent.id, name: agent.name },
+      subtask: { id: subtask.id, name: subtask.name },
+      dependencies: unique(
+        chosen.filter((each) => each.producedBy !== undefined).map(({ ref }) => ref.resource),
+      ),
+      items: distinctItems(chosen),
+      todo: subtask.todo,
+      criteria: subtask.criteria,
+      confidence: subtask.confidence,
+      compression: subtask.compression,
+    }),
+    items: chosen.map(({ name }) => name),
+    withheld: [...withheld],
+    before: Object.values(state.subtasks).flatMap(({ attempts }) =>
+      attempts.filter(({ returned }) => returned !== undefined).map(({ task }) => task),
+    ),
+    asserted: false,
+    outputs: [],
+    dropped: [],
+  };
+}
+
+function edgesFor(
+  run: RunContext,
+  chosen: readonly RunItem[],
+  isRetry: boolean,
+): Record<string, string> {
+  const purposes = [
+    'dialog',
+    'task',
+    ...(isRetry ? ['dialog-after', 'task-after'] : []),
+    ...chosen.map(({ name }) => inputEdge(name)),
+  ];
+  return Object.fromEntries(purposes.map((each) => [each, run.ports.newId('relationship')]));
+}
+
+/** Key of an item's `input-to` edge in an attempt's edges. */
+export const inputEdge = (name: string): string => `input ${name}`;
+
+/** Items with the same bytes are one Resource and so one ContextItem, with both descriptions. */
+function distinctItems(chosen: readonly RunItem[]): ContextItem[] {
+  const items = new Map<string, ContextItem>();
+  for (const { item } of chosen) {
+    const there = items.get(item.ContextID);
+    items.set(
+      item.ContextID,
+      there === undefined
+        ? item
+        : { ...there, Description: `${there.Description}; ${item.Description}` },
+    );
+  }
+  return [...items.values()];
+}
+
+const unique = (ids: readonly string[]): string[] => [...new Set(ids)];
