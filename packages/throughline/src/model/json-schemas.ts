@@ -74,7 +74,7 @@ const sayable: ReadonlyMap<z.core.$ZodType, z.core.JSONSchema.JSONSchema> = new 
 const base = 'https://throughline.dev/schemas/v1';
 
 /**
- * The published JSON Schemas (draft 2020-12) by name, each complete in itself. They are never
+ * The published JSON Schemas by name, each complete in itself. They are never
  * stricter than the code, which also checks bytes, well-formed Unicode and names of relationships.
  */
 export function jsonSchemas(): Readonly<Record<string, object>> {
