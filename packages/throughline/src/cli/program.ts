@@ -1,6 +1,7 @@
 import { CommanderError, type Command } from 'commander';
 import { command, type Surroundings } from './command.ts';
 import { caseCommand } from './commands/case.ts';
+import { completionCommands } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { grantCommand } from './commands/grant.ts';
@@ -24,6 +25,8 @@ export function program(surroundings: Surroundings): Command {
     .addCommand(keyCommand(surroundings))
     .addCommand(grantCommand(surroundings))
     .addCommand(doctorCommand(surroundings));
+  const [completion, complete] = completionCommands(surroundings, () => whole);
+  whole.addCommand(completion).addCommand(complete, { hidden: true });
   forAll(whole, (each) =>
     each.exitOverride().configureOutput({
       writeOut: (text) => void surroundings.stdout.write(text),

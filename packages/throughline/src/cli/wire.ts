@@ -142,7 +142,7 @@ export async function connectAgent(options: ConnectOptions): Promise<Connection>
   const hub = await openHub(options);
   const { principal } = options;
   return {
-    a2a: hub,
+    a2a: hub.via(principal),
     agent: hub.agent(principal),
     master: hub.master(principal),
     close: () => hub.close(),

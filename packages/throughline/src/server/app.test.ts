@@ -110,16 +110,17 @@ describe('for whom an agent calls', () => {
     expect(await whoIs('priya', 'Bearer agent')).toBe(401);
   });
 
-  it.each(['post /admissions', 'post /replies', 'put /tasks/{id}'])(
-    '%s is for the agent that it names alone',
+  it.each(['post /admissions', 'post /replies', 'put /tasks/{id}', 'get /tasks'])(
+    '%s lets the hub know through whom the call came',
     async (name) => {
       const found = named.find((each) => each.name === name);
       if (found === undefined) throw new Error('no such route');
-      const other = samples('somebody-else')[name] ?? {};
-      expect((await send(served.url, found.route, other, { key: 'agent' })).status).toBe(400);
-      const mine = table[name] ?? {};
-      expect((await send(served.url, found.route, mine, { key: 'priya' })).status).toBe(400);
-      expect(hub.reached).toEqual([]);
+      const headers = { 'Throughline-Caller': 'Bearer priya' };
+      await send(served.url, found.route, table[name] ?? {}, { key: 'agent', headers });
+      const principal = keys['Bearer priya'];
+      expect(hub.asking).toEqual({ principal, credential: 'Bearer priya', via: agent });
+      await send(served.url, found.route, table[name] ?? {}, { key: 'priya' });
+      expect(hub.asking).toEqual({ principal, credential: 'Bearer priya', via: principal });
     },
   );
 });

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Hono, type Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { ThroughlineError } from '../errors.ts';
+import type { Acting } from '../hub/acting.ts';
 import { limits } from '../model/limits.ts';
-import type { Caller, Principal } from '../model/principal.ts';
+import type { Principal } from '../model/principal.ts';
 import { checkSource, securityHeaders } from './guard.ts';
 import { parseJson } from './json.ts';
 import { openApi } from './openapi.ts';
@@ -115,12 +116,15 @@ async function readInput(
   };
 }
 
-/** The bearer itself, or, for an agent that hands on a credential of its tenant, whose that is. */
-async function callerOf(c: Context<Env>, hub: ServedHub, bearer: Principal): Promise<Caller> {
+/**
+ * The bearer itself, or, for an agent that hands on a credential of its tenant, whose that is. Either
+ * way the hub learns through whom the call came: that one may write for itself alone.
+ */
+async function callerOf(c: Context<Env>, hub: ServedHub, bearer: Principal): Promise<Acting> {
   const handedOn = c.req.header('Throughline-Caller');
-  const own = c.req.header('Authorization');
   if (handedOn === undefined) {
-    return own === undefined ? { principal: bearer } : { principal: bearer, credential: own };
+    const credential = c.req.header('Authorization') ?? '';
+    return { principal: bearer, credential, via: bearer };
   }
   const principal = await hub.authenticate(handedOn);
   if (bearer.role !== 'agent' || principal.tenant !== bearer.tenant) {
@@ -129,7 +133,7 @@ async function callerOf(c: Context<Env>, hub: ServedHub, bearer: Principal): Pro
       'Throughline-Caller: only an agent’s key may come with a credential of its own tenant',
     );
   }
-  return { principal, credential: handedOn };
+  return { principal, credential: handedOn, via: bearer };
 }
 
 /** Parameters decoded once; bytes that are no UTF-8 are refused, not replaced. */

@@ -163,6 +163,8 @@ export const page = { mediaType: 'text/html', bytes: new TextEncoder().encode('<
 /** A hub that notes what reached it, knows some keys and one page, and has nothing else. */
 export class StubHub implements ServedHub {
   readonly reached: string[] = [];
+  /** First argument of the latest call: who asks. */
+  asking: unknown;
   answer: () => Promise<never> = missing;
 
   reset(): void {
@@ -170,10 +172,13 @@ export class StubHub implements ServedHub {
     this.answer = missing;
   }
 
-  readonly #reach = (method: string) => (): Promise<never> => {
-    this.reached.push(method);
-    return this.answer();
-  };
+  readonly #reach =
+    (method: string) =>
+    (asking?: unknown): Promise<never> => {
+      this.reached.push(method);
+      this.asking = asking;
+      return this.answer();
+    };
 
   authenticate(credential: string | undefined): Promise<Principal> {
     const found = keys[credential ?? ''];

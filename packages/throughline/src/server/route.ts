@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
-import type { Caller, Principal } from '../model/principal.ts';
+import type { Acting } from '../hub/acting.ts';
+import type { Principal } from '../model/principal.ts';
 import type { ServedHub } from './ports.ts';
 
 /** A request after authentication, before its parts are checked. */
 export interface RawInput {
   readonly principal: Principal;
-  /** Who it is for: the bearer, or whose credential an agent hands on. */
-  readonly caller: () => Promise<Caller>;
+  /** Who it is for: the bearer, or whose credential an agent hands on; always `via` the bearer. */
+  readonly caller: () => Promise<Acting>;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   /** Parsed JSON, or bytes; undefined where the route takes none. */

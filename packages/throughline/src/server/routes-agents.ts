@@ -4,36 +4,14 @@ import { admissionRequestSchema, admissionSchema } from '../model/admission.ts';
 import { contentRefSchema } from '../model/content.ts';
 import { foreignId } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
-import { observationSchema, type Observation } from '../model/observation.ts';
-import { principalSchema, type Principal } from '../model/principal.ts';
+import { observationSchema } from '../model/observation.ts';
+import { principalSchema } from '../model/principal.ts';
 import { taskPageSchema, taskQuerySchema, taskRecordSchema } from '../model/task-record.ts';
-import { empty, route, type RawInput, type Route } from './route.ts';
+import { empty, route, type Route } from './route.ts';
 import { bytesBody, mediaType } from './schemas.ts';
 
 const observations = z.array(observationSchema).max(limits.statements);
 const id = z.strictObject({ id: foreignId });
-
-/** An agent process records its own work only; whose credential it was handed changes nothing. */
-function asItself(principal: Principal, agent: string): void {
-  if (principal.role === 'agent' && principal.id === agent) return;
-  throw new ThroughlineError(
-    'invalid',
-    'body: names an agent that the key in Authorization does not belong to; use that agent’s own key',
-  );
-}
-
-/** What somebody saw is told by the one who saw it. */
-function seenByItself({ principal }: RawInput, seen: readonly Observation[]): void {
-  for (const { side, server, client } of seen) {
-    if (side === 'server') asItself(principal, server.principal ?? '');
-    else if (client.principal !== principal.id) {
-      throw new ThroughlineError(
-        'invalid',
-        'body: holds a client’s observation by somebody else than the owner of the key',
-      );
-    }
-  }
-}
 
 /** The ports of the A2A binding and of an agent's runtime. */
 export const agentRoutes: readonly Route[] = [
@@ -52,10 +30,7 @@ export const agentRoutes: readonly Route[] = [
     summary: 'Decides, and writes down, whether a message may use its context and tasks',
     body: admissionRequestSchema.strict(),
     gives: admissionSchema,
-    handle: async (hub, { principal, caller, body }) => {
-      asItself(principal, body.agent);
-      return hub.admit(await caller(), body);
-    },
+    handle: async (hub, { caller, body }) => hub.admit(await caller(), body),
   }),
   route({
     ...empty,
@@ -70,12 +45,8 @@ export const agentRoutes: readonly Route[] = [
       observations,
     }),
     gives: 'nothing',
-    handle: async (hub, input) => {
-      const { observations: seen, ...reply } = input.body;
-      asItself(input.principal, reply.agent);
-      seenByItself(input, seen);
-      await hub.saveReply(await input.caller(), reply, seen);
-    },
+    handle: async (hub, { caller, body: { observations: seen, ...reply } }) =>
+      hub.saveReply(await caller(), reply, seen),
   }),
   route({
     ...empty,
@@ -98,14 +69,11 @@ export const agentRoutes: readonly Route[] = [
     params: id,
     body: z.strictObject({ record: taskRecordSchema.strict(), observations }),
     gives: z.object({ version: z.int() }),
-    handle: async (hub, input) => {
-      const { record, observations: seen } = input.body;
-      if (record.id !== input.params.id) {
+    handle: async (hub, { caller, params, body }) => {
+      if (body.record.id !== params.id) {
         throw new ThroughlineError('invalid', 'body.record.id: is not the id in the path');
       }
-      asItself(input.principal, record.agent);
-      seenByItself(input, seen);
-      return hub.saveTask(await input.caller(), record, seen);
+      return hub.saveTask(await caller(), body.record, body.observations);
     },
   }),
   route({
@@ -124,10 +92,7 @@ export const agentRoutes: readonly Route[] = [
     summary: 'What one side of a protocol saw',
     body: z.strictObject({ observations }),
     gives: 'nothing',
-    handle: async (hub, input) => {
-      seenByItself(input, input.body.observations);
-      await hub.observe(await input.caller(), input.body.observations);
-    },
+    handle: async (hub, { caller, body }) => hub.observe(await caller(), body.observations),
   }),
   route({
     ...empty,

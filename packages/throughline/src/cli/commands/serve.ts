@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { command, outputOf, parseOptions, withData, type Surroundings } from '../command.ts';
 import { DataFolder } from '../data-folder.ts';
 import type { Output } from '../output.ts';
-import { startHub, type RunningHub } from '../wire.ts';
+import type { RunningHub } from '../wire.ts';
 
 export const defaultPort = 4680;
 
@@ -39,6 +39,8 @@ export const serveCommand = (surroundings: Surroundings): Command =>
     .action(async (options: unknown) => {
       const { data, ...rest } = parseOptions(serveSchema, options);
       const out = outputOf(surroundings, options);
+      // Only here: everybody else's commands start without a hub and its database.
+      const { startHub } = await import('../wire.ts');
       const running = await startHub({
         ...rest,
         dataDir: data,
