@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentCard, Task, TaskState, TaskStatus } from '@a2a-js/sdk';
+import { TaskNotFoundError } from '@a2a-js/sdk/errors';
+import type { AgentExecutor } from '@a2a-js/sdk/server';
+import { ThroughlineError } from '../../errors.ts';
+import { foreignId } from '../../model/ids.ts';
+import type { Caller, Principal } from '../../model/principal.ts';
+import type { TaskRecord } from '../../model/task-record.ts';
+import type { Peers } from './changes.ts';
+import type { Polling } from './follow.ts';
+import { LiveTasks } from './live-tasks.ts';
+import type { A2aPorts } from './ports.ts';
+import { A2aTaskStore } from './task-store.ts';
+import { agentText } from './wire.ts';
+
+/** How long things wait, in milliseconds. */
+export interface Waits {
+  /** For the first of two equal messages to lead to something. */
+  readonly replayMs: number;
+  /** For an executor to act on a cancellation. */
+  readonly cancelMs: number;
+  /** For a task that no executor of this process works on. */
+  readonly record: Polling;
+}
+
+export interface AgentSideOptions {
+  readonly card: AgentCard;
+  readonly ports: A2aPorts;
+  readonly executor: AgentExecutor;
+  /** The agent's own principal. */
+  readonly agent: Principal;
+  readonly now?: (() => Date) | undefined;
+  /** Told of faults that callers do not see in full; must not throw. */
+  readonly onFault?: ((error: unknown, about: { taskId?: string }) => void) | undefined;
+  readonly waits?: Partial<Waits> | undefined;
+}
+
+/** Everything the methods of one served agent share. */
+export interface AgentSide {
+  readonly card: AgentCard;
+  readonly ports: A2aPorts;
+  readonly executor: AgentExecutor;
+  /** The agent calling as itself. */
+  readonly self: Caller;
+  readonly peers: Omit<Peers, 'client'>;
+  readonly store: A2aTaskStore;
+  readonly lives: LiveTasks;
+  readonly now: () => Date;
+  readonly newId: () => string;
+  readonly onFault: (error: unknown, about: { taskId?: string }) => void;
+  readonly waits: Waits;
+}
+
+const defaultWaits: Waits = {
+  replayMs: 30_000,
+  cancelMs: 5_000,
+  record: { everyMs: 500, forMs: 120_000 },
+};
+
+export function agentSide(options: AgentSideOptions): AgentSide {
+  const { card, ports, executor, agent } = options;
+  const now = options.now ?? ((): Date => new Date());
+  const onFault = options.onFault ?? ((): void => undefined);
+  const endpoint = card.supportedInterfaces[0]?.url ?? '';
+  const store = new A2aTaskStore(ports, now);
+  const peers = {
+    side: 'server',
+    endpoint,
+    server: { kind: 'agent', name: card.name, url: endpoint, principal: agent.id },
+  } as const;
+  const deps = { ports, store, executor, now, newId: randomUUID, onFault };
+  return {
+    card,
+    ports,
+    executor,
+    self: { principal: agent },
+    peers,
+    store,
+    lives: new LiveTasks(deps, agent, peers),
+    now,
+    newId: randomUUID,
+    onFault,
+    waits: { ...defaultWaits, ...options.waits },
+  };
+}
+
+/** The record of a task with this caller's rights; throws TaskNotFound, `invalid` for what is no id. */
+export async function recordFor(
+  side: AgentSide,
+  caller: Caller,
+  taskId: string,
+): Promise<TaskRecord> {
+  if (!foreignId.safeParse(taskId).success) {
+    throw new ThroughlineError(
+      'invalid',
+      'the task id is not one: empty, too long or not one segment',
+    );
+  }
+  const record = await side.ports.loadTask(caller, taskId);
+  if (record === undefined) throw new TaskNotFoundError(`Task not found: ${taskId}`);
+  return record;
+}
+
+/** A status of now that the agent gives with a sentence. */
+export const statusWith = (
+  side: AgentSide,
+  ids: { readonly id: string; readonly contextId: string },
+  state: TaskState,
+  text: string,
+): TaskStatus => ({
+  state,
+  message: agentText({ messageId: side.newId(), taskId: ids.id, contextId: ids.contextId }, text),
+  timestamp: side.now().toISOString(),
+});
+
+/** At most so many of the latest messages; all of them when undefined. */
+export function withHistory(task: Task, historyLength: number | undefined): Task {
+  if (historyLength === undefined) return task;
+  if (!Number.isInteger(historyLength) || historyLength < 0) {
+    throw new ThroughlineError('invalid', 'historyLength: must be a whole number from 0 on');
+  }
+  return { ...task, history: historyLength === 0 ? [] : task.history.slice(-historyLength) };
+}

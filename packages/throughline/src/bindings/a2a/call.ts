@@ -1,0 +1,81 @@
+import { ServerCallContext, type User } from '@a2a-js/sdk/server';
+import { ThroughlineError } from '../../errors.ts';
+import type { Envelope } from '../../model/envelope.ts';
+import type { Caller, Principal } from '../../model/principal.ts';
+import type { Trace } from './trace.ts';
+
+const stateKey = 'throughline.call';
+
+/** What the route established about a call; travels in the SDK's call context. */
+class Call {
+  readonly caller: Caller;
+  readonly trace: Trace | undefined;
+
+  constructor(caller: Caller, trace: Trace | undefined) {
+    this.caller = caller;
+    this.trace = trace;
+  }
+}
+
+const userOf = (principal: Principal): User => ({
+  isAuthenticated: true,
+  userName: principal.id,
+});
+
+/** A call context of the SDK that knows who calls. Only a route that authenticated may make one. */
+export function callContext(
+  caller: Caller,
+  options: { trace?: Trace | undefined; extensions?: string[]; version?: string } = {},
+): ServerCallContext {
+  return new ServerCallContext({
+    user: userOf(caller.principal),
+    requestedExtensions: options.extensions ?? [],
+    requestedVersion: options.version ?? '1.0',
+    state: new Map([[stateKey, new Call(caller, options.trace)]]),
+  });
+}
+
+function callOf(context: ServerCallContext): Call {
+  const call = context.state.get(stateKey);
+  if (call instanceof Call) return call;
+  throw new ThroughlineError(
+    'unauthenticated',
+    'the call names no caller; send an Authorization header',
+  );
+}
+
+/** Who calls. Throws `unauthenticated` for a context that no authenticating route made. */
+export const callerOf = (context: ServerCallContext): Caller => callOf(context).caller;
+
+export const traceOf = (context: ServerCallContext): Trace | undefined => callOf(context).trace;
+
+/** What an executor may know of the call it works for, beside the SDK's request context. */
+export interface Execution {
+  /** Who sent the message; the agent itself when a restart runs the task again. */
+  readonly caller: Principal;
+  /** Correlation envelope of the message; untrusted. */
+  readonly envelope?: Envelope;
+  readonly trace?: Trace;
+  /** A process that died began this task before. */
+  readonly resumed: boolean;
+}
+
+const executionKey = 'throughline.execution';
+
+class Held {
+  readonly execution: Execution;
+
+  constructor(execution: Execution) {
+    this.execution = execution;
+  }
+}
+
+export function holdExecution(context: ServerCallContext, execution: Execution): void {
+  context.state.set(executionKey, new Held(execution));
+}
+
+/** The Execution behind `requestContext.context`; undefined outside an executor of this binding. */
+export function executionOf(context: ServerCallContext): Execution | undefined {
+  const held = context.state.get(executionKey);
+  return held instanceof Held ? held.execution : undefined;
+}

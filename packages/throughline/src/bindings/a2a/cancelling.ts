@@ -1,0 +1,71 @@
+import { TaskState, type Task } from '@a2a-js/sdk';
+import { TaskNotCancelableError } from '@a2a-js/sdk/errors';
+import { ThroughlineError } from '../../errors.ts';
+import type { Party } from '../../model/observation.ts';
+import type { Caller } from '../../model/principal.ts';
+import type { TaskRecord } from '../../model/task-record.ts';
+import { recordFor, statusWith, type AgentSide } from './agent-side.ts';
+import { callContext } from './call.ts';
+import { cancelSeen } from './changes.ts';
+import type { LiveTask } from './live-task.ts';
+import { partyOf } from './live-tasks.ts';
+import { sleep } from './retry.ts';
+import { taskOf, Work } from './task-store.ts';
+import { isFinal } from './wire.ts';
+
+const is = (error: unknown, code: string): boolean =>
+  error instanceof ThroughlineError && error.code === code;
+
+/**
+ * Asks for a task to be cancelled. The request is recorded first, with the caller's rights; then the
+ * executor decides, or, where none works on it, the task is cancelled. What is over stays as it is.
+ */
+export async function cancelTask(side: AgentSide, caller: Caller, taskId: string): Promise<Task> {
+  const record = await recordFor(side, caller, taskId);
+  if (isFinal(record)) return answerFor(record);
+  const client = partyOf(caller.principal);
+  const seen = { ...side.peers, client, contextId: record.contextId, now: side.now() };
+  await side.ports.observe(caller, [cancelSeen(seen, taskId)]);
+  const live = side.lives.get(taskId);
+  if (live === undefined) await cancelIdle(side, record, client);
+  else await cancelLive(side, live);
+  return answerFor(await recordFor(side, caller, taskId));
+}
+
+/** A request is not the cancellation: a task that is not over yet is shown as it is. */
+function answerFor(record: TaskRecord): Task {
+  if (record.state === 'cancelled' || !isFinal(record)) return taskOf(record);
+  throw new TaskNotCancelableError(`Task not cancelable: ${record.id} is ${record.state}`);
+}
+
+async function cancelLive(side: AgentSide, live: LiveTask): Promise<void> {
+  const stop = new AbortController();
+  const late = sleep(side.waits.cancelMs, stop.signal);
+  try {
+    await Promise.race([side.executor.cancelTask(live.id, live.bus).then(() => live.done), late]);
+  } catch (error) {
+    side.onFault(error, { taskId: live.id });
+    throw new TaskNotCancelableError(`Task not cancelable: the agent can not stop ${live.id}`);
+  } finally {
+    stop.abort();
+  }
+}
+
+async function cancelIdle(side: AgentSide, record: TaskRecord, client: Party): Promise<void> {
+  const work = new Work({
+    agent: side.self,
+    peers: side.peers,
+    client,
+    record,
+    resumed: false,
+  });
+  const context = callContext(side.self);
+  side.store.attach(context, work);
+  const task = taskOf(record);
+  const status = statusWith(side, task, TaskState.TASK_STATE_CANCELED, 'Cancelled on request.');
+  try {
+    await side.store.save({ ...task, status }, context);
+  } catch (error) {
+    if (!is(error, 'terminal')) throw error;
+  }
+}

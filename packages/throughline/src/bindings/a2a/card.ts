@@ -1,0 +1,71 @@
+import { AgentCard, A2A_PROTOCOL_VERSION, type AgentExtension } from '@a2a-js/sdk';
+import { correlationExtension } from '../../model/envelope.ts';
+
+/** What a client may know of how contexts are treated; stated in the card. */
+export interface ContextTerms {
+  /** `refuse`: only ids that were issued here; `adopt`: a client may bring its own. */
+  readonly contextPolicy?: 'refuse' | 'adopt';
+  /** Seconds that an unused context is kept; absent: for good. */
+  readonly contextSeconds?: number;
+  /** Seconds that a finished task's record is kept; absent: as long as its context. */
+  readonly taskSeconds?: number;
+}
+
+/** The extension as the card declares it: never required, a client without it just works. */
+export const correlationDeclaration = (terms: ContextTerms): AgentExtension => ({
+  uri: correlationExtension,
+  description: 'Correlation of dialogs, tasks and resources across agents; shared context ids.',
+  required: false,
+  params: { ...terms, contextPolicy: terms.contextPolicy ?? 'refuse' },
+});
+
+export const declaresCorrelation = (card: AgentCard): boolean =>
+  card.capabilities?.extensions.some(({ uri }) => uri === correlationExtension) === true;
+
+/** The card with the extension in it, once; push notifications are not offered. */
+export function withCorrelation(card: AgentCard, terms: ContextTerms): AgentCard {
+  const others = card.capabilities?.extensions.filter(({ uri }) => uri !== correlationExtension);
+  return {
+    ...card,
+    capabilities: {
+      streaming: card.capabilities?.streaming ?? true,
+      extendedAgentCard: false,
+      pushNotifications: false,
+      extensions: [...(others ?? []), correlationDeclaration(terms)],
+    },
+  };
+}
+
+export interface AgentDescription {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** Where it is reached over JSON-RPC. */
+  readonly url: string;
+  readonly skills?: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly description: string;
+    readonly tags?: readonly string[];
+  }[];
+  readonly streaming?: boolean;
+}
+
+/** A card for an agent that speaks A2A 1.0 over JSON-RPC and takes an API key as bearer. */
+export function agentCard(agent: AgentDescription): AgentCard {
+  const modes = ['text/plain', 'application/json'];
+  return AgentCard.fromJSON({
+    name: agent.name,
+    description: agent.description,
+    version: agent.version,
+    supportedInterfaces: [
+      { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: A2A_PROTOCOL_VERSION },
+    ],
+    capabilities: { streaming: agent.streaming ?? true, extensions: [] },
+    securitySchemes: { key: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    securityRequirements: [{ schemes: { key: { list: [] } } }],
+    defaultInputModes: modes,
+    defaultOutputModes: modes,
+    skills: (agent.skills ?? []).map((skill) => ({ tags: [], ...skill })),
+  });
+}

@@ -1,0 +1,137 @@
+import {
+  A2AError,
+  ContentTypeNotSupportedError,
+  JsonRpcTransportError,
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  TaskNotCancelableError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+  VersionNotSupportedError,
+  isJsonRpcError,
+  toJsonRpcError,
+} from '@a2a-js/sdk/errors';
+import { ThroughlineError, errorCodes, type ErrorCode } from '../../errors.ts';
+
+/** JSON-RPC code of an unauthenticated call; A2A names none, so one that servers may choose freely. */
+const unauthenticatedCode = -32_000;
+
+interface WireOptions {
+  readonly message: string;
+  readonly metadata: Record<string, string>;
+}
+
+const unauthenticated = ({ message }: WireOptions): A2AError =>
+  new JsonRpcTransportError({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: unauthenticatedCode, message },
+  });
+
+const malformed = (options: WireOptions): A2AError => new RequestMalformedError(options);
+const unsupported = (options: WireOptions): A2AError => new UnsupportedOperationError(options);
+/** JSON-RPC −32603; `metadata.retryable` says whether the same call may succeed later. */
+const internal = (options: WireOptions): A2AError => new A2AError(options);
+
+interface WireError {
+  readonly make: (options: WireOptions) => A2AError;
+  /** HTTP status of an answer that says nothing but this error. */
+  readonly status: 200 | 400 | 401 | 413;
+  /** The cause is ours and none of the caller's business: it gets a general sentence. */
+  readonly hidden?: true;
+}
+
+/** Our codes on the A2A wire. JSON-RPC answers errors of a method with HTTP 200. */
+const wireErrors: Readonly<Record<ErrorCode, WireError>> = {
+  invalid: { make: malformed, status: 200 },
+  'too-large': { make: malformed, status: 413 },
+  unauthenticated: { make: unauthenticated, status: 401 },
+  'not-found': { make: (options) => new TaskNotFoundError(options), status: 200 },
+  'context-refused': { make: malformed, status: 200 },
+  conflict: { make: malformed, status: 200 },
+  terminal: { make: unsupported, status: 200 },
+  unsupported: { make: unsupported, status: 200 },
+  quota: { make: internal, status: 200 },
+  timeout: { make: internal, status: 200 },
+  unavailable: { make: internal, status: 200 },
+  damaged: { make: internal, status: 200, hidden: true },
+  'newer-version': { make: internal, status: 200, hidden: true },
+  internal: { make: internal, status: 200, hidden: true },
+};
+
+const generalSentence = 'the agent could not answer because of a fault of its own; try again later';
+
+/**
+ * The error of the A2A SDK for anything thrown; each of its transports knows how to put that on its
+ * wire. Errors that are neither ours nor the SDK's tell the caller nothing of what is inside.
+ */
+export function toA2aError(error: unknown): A2AError {
+  if (error instanceof A2AError) return error;
+  if (!(error instanceof ThroughlineError)) {
+    return internal({
+      message: generalSentence,
+      metadata: { code: 'internal', retryable: 'false' },
+    });
+  }
+  const { make, hidden } = wireErrors[error.code];
+  return make({
+    message: hidden === true ? generalSentence : error.message,
+    metadata: { code: error.code, retryable: String(error.retryable) },
+  });
+}
+
+export interface RpcErrorBody {
+  readonly jsonrpc: '2.0';
+  readonly id: string | number | null;
+  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** A whole JSON-RPC error answer with its HTTP status, for what fails outside a method. */
+export function rpcFailure(
+  error: unknown,
+  id: string | number | null,
+): { body: RpcErrorBody; status: WireError['status'] } {
+  const status = error instanceof ThroughlineError ? wireErrors[error.code].status : 200;
+  return { body: { jsonrpc: '2.0', id, error: toJsonRpcError(toA2aError(error)) }, status };
+}
+
+/** A JSON-RPC error answer with a code of JSON-RPC itself: −32700 not JSON, −32600 not a request. */
+export const rpcProtocolFailure = (
+  code: -32_700 | -32_600,
+  message: string,
+  id: string | number | null = null,
+): RpcErrorBody => ({ jsonrpc: '2.0', id, error: { code, message } });
+
+const isErrorCode = (code: string | undefined): code is ErrorCode =>
+  errorCodes.some((known) => known === code);
+
+/** Codes of errors that a peer reports, first match wins; a peer of ours says the exact code itself. */
+const peerErrors: readonly (readonly [new () => A2AError, ErrorCode])[] = [
+  [TaskNotFoundError, 'not-found'],
+  [TaskNotCancelableError, 'terminal'],
+  [UnsupportedOperationError, 'unsupported'],
+  [PushNotificationNotSupportedError, 'unsupported'],
+  [ContentTypeNotSupportedError, 'unsupported'],
+  [VersionNotSupportedError, 'unsupported'],
+  [RequestMalformedError, 'invalid'],
+];
+
+/** What a peer answered, as one of our errors; `peer` is its URL. */
+export function fromA2aError(error: unknown, peer: string): ThroughlineError {
+  if (error instanceof ThroughlineError) return error;
+  const text = error instanceof Error ? error.message.slice(0, 500) : 'no reason given';
+  const message = `${peer} answered: ${text}`;
+  if (!(error instanceof A2AError)) {
+    return new ThroughlineError('internal', message, { cause: error });
+  }
+  const said = error.metadata?.['code'];
+  if (isErrorCode(said)) {
+    const retryable = error.metadata?.['retryable'] === 'true';
+    return new ThroughlineError(said, message, { retryable, cause: error });
+  }
+  const code =
+    isJsonRpcError(error) && error.envelopeCode === unauthenticatedCode
+      ? 'unauthenticated'
+      : (peerErrors.find(([type]) => error instanceof type)?.[1] ?? 'internal');
+  return new ThroughlineError(code, message, { cause: error });
+}

@@ -1,0 +1,13 @@
+export type { AgentSideOptions, Waits } from './agent-side.ts';
+export { executionOf, type Execution } from './call.ts';
+export {
+  agentCard,
+  declaresCorrelation,
+  withCorrelation,
+  type AgentDescription,
+  type ContextTerms,
+} from './card.ts';
+export type { A2aPorts } from './ports.ts';
+export { serveA2a, type ServeA2aOptions, type ServedAgent } from './serve.ts';
+export { a2aRoutes, type A2aRoutes, type A2aRoutesOptions } from './server.ts';
+export { currentTrace, withTrace, type Trace } from './trace.ts';

@@ -1,0 +1,387 @@
+import { Message, TaskState, type Artifact, type StreamResponse, type Task } from '@a2a-js/sdk';
+import { InvalidAgentResponseError } from '@a2a-js/sdk/errors';
+import {
+  AgentEvent,
+  ResultManager,
+  type AgentExecutionEvent,
+  type AgentExecutor,
+  type RequestContext,
+  type ServerCallContext,
+} from '@a2a-js/sdk/server';
+import { ThroughlineError } from '../../errors.ts';
+import { CheckedBus } from './bus.ts';
+import { messageSeen, stateSeen } from './changes.ts';
+import type { TaskRecord } from '../../model/task-record.ts';
+import type { A2aPorts } from './ports.ts';
+import { Reader } from './reader.ts';
+import { taskOf, type A2aTaskStore, type Arrival, type Work } from './task-store.ts';
+import { withTrace, type Trace } from './trace.ts';
+import { agentText, isFinal, isSettled, stateOf } from './wire.ts';
+
+/** Updates that may wait for one reader of a stream. */
+const readerLimit = 64;
+/** Events that an executor may be ahead of the store. */
+const pendingLimit = 10_000;
+
+export interface LiveDeps {
+  readonly ports: A2aPorts;
+  readonly store: A2aTaskStore;
+  readonly executor: AgentExecutor;
+  readonly now: () => Date;
+  readonly newId: () => string;
+  /** Told of faults that no caller may see in full; never throws. */
+  readonly onFault: (error: unknown, about: { taskId: string }) => void;
+}
+
+interface Waiter {
+  /** Content with the first thing published. */
+  readonly immediate: boolean;
+  readonly resolve: (answer: Message | Task) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * One task while an executor of this process works on it. Events are stored one after the other,
+ * whoever reads or has stopped reading; readers get what is stored, after it is stored.
+ */
+export class LiveTask {
+  readonly id: string;
+  readonly contextId: string;
+  readonly bus: CheckedBus;
+  /** Resolves when nothing more will be stored. */
+  readonly done: Promise<void>;
+  readonly #deps: LiveDeps;
+  readonly #work: Work;
+  readonly #context: ServerCallContext;
+  readonly #results: ResultManager;
+  /** Reader → whether it has had its Task, after which only updates come. */
+  readonly #readers = new Map<Reader<StreamResponse>, boolean>();
+  readonly #waiters = new Set<Waiter>();
+  readonly #finish: () => void;
+  #tail: Promise<void> = Promise.resolve();
+  #pending = 0;
+  #running = 0;
+  #last: Arrival | undefined;
+  #reply: Message | undefined;
+  #breach: InvalidAgentResponseError | undefined;
+  /** Why it ended, when it did not end well; set when it is over. */
+  #failure: unknown;
+  #over = false;
+
+  /** `context` is the one that the store knows this work by. */
+  constructor(
+    deps: LiveDeps,
+    ids: { id: string; contextId: string },
+    work: Work,
+    context: ServerCallContext,
+  ) {
+    this.id = ids.id;
+    this.contextId = ids.contextId;
+    this.#deps = deps;
+    this.#work = work;
+    this.#context = context;
+    this.#results = new ResultManager(deps.store, context);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.done = promise;
+    this.#finish = resolve;
+    this.bus = new CheckedBus({
+      taskId: ids.id,
+      contextId: ids.contextId,
+      stored: this.task(),
+      newId: deps.newId,
+      accept: (event) => this.#accept(event),
+      refuse: (reason) => this.#refuse(reason),
+    });
+  }
+
+  /** Nothing more will happen here; the task itself may go on elsewhere. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** As stored; undefined before the first write and for a reply by message alone. */
+  task(): Task | undefined {
+    return this.#work.record === undefined ? undefined : taskOf(this.#work.record);
+  }
+
+  /** Runs the executor for a message (or, after a restart, for one that came before). */
+  start(request: RequestContext, arrival: Arrival | undefined, trace: Trace | undefined): void {
+    this.#running += 1;
+    if (arrival !== undefined) this.#enqueue(() => this.#arrive(arrival));
+    const run = async (): Promise<void> => {
+      await this.#tail;
+      try {
+        if (!this.#over) await this.#deps.executor.execute(request, this.bus);
+      } catch (error) {
+        this.#deps.onFault(error, { taskId: this.id });
+        const known = error instanceof ThroughlineError ? `: ${error.message}` : '';
+        this.#fail(`The agent failed${known}`);
+      }
+      this.#running -= 1;
+      this.#enqueue(() => this.#settle());
+    };
+    void withTrace(trace, run);
+  }
+
+  /** The answer by message alone, where that was the answer. */
+  reply(): Message | undefined {
+    return this.#reply;
+  }
+
+  /**
+   * The next answer to a blocking call, or with `immediate` the first thing published. `late`: what
+   * was published before counts as well.
+   */
+  answer(immediate: boolean, late: boolean): Promise<Message | Task> {
+    return new Promise((resolve, reject) => {
+      const waiter = { immediate, resolve, reject };
+      const present = this.#reply ?? (immediate ? this.task() : undefined);
+      if (this.#over) this.#answer(waiter);
+      else if (late && present !== undefined) resolve(present);
+      else this.#waiters.add(waiter);
+    });
+  }
+
+  /**
+   * Updates from now on, the first of them a Task unless the reader has one. Leaving it early
+   * changes nothing for the task.
+   */
+  subscribe(hasTask: boolean): Reader<StreamResponse> {
+    const reader = new Reader<StreamResponse>(readerLimit, () => this.#readers.delete(reader));
+    if (!this.#over) this.#readers.set(reader, hasTask);
+    else if (this.#failure === undefined) reader.end();
+    else reader.fail(this.#failure);
+    return reader;
+  }
+
+  async #arrive(arrival: Arrival): Promise<void> {
+    this.#last = arrival;
+    const known = this.task();
+    const { message } = arrival;
+    if (known?.history.some(({ messageId }) => messageId === message.messageId) === true) return;
+    this.#work.arrive(arrival);
+    if (known === undefined) this.#results.setContext(message);
+    else {
+      await this.#deps.store.save(
+        { ...known, history: [...known.history, message] },
+        this.#context,
+      );
+    }
+  }
+
+  #accept(event: AgentExecutionEvent): void {
+    if (this.#pending >= pendingLimit) {
+      this.bus.close();
+      this.#refuse(`published more than ${pendingLimit} events ahead of what could be stored`);
+      return;
+    }
+    this.#pending += 1;
+    this.#enqueue(async () => {
+      this.#pending -= 1;
+      await (event.kind === 'message' ? this.#storeReply(event.data) : this.#storeUpdate(event));
+    });
+  }
+
+  async #storeUpdate(event: AgentExecutionEvent): Promise<void> {
+    await this.#results.processEvent(event);
+    this.#tell(event);
+  }
+
+  async #storeReply(reply: Message): Promise<void> {
+    const { ports, now } = this.#deps;
+    const arrival = this.#last;
+    if (arrival === undefined) throw new ThroughlineError('internal', 'a reply to no message');
+    const seen = this.#work.seen(this.contextId, now());
+    const task = this.task();
+    const observations = task
+      ? [stateSeen(seen, task.id, stateOf(task))]
+      : [
+          messageSeen(seen, arrival.message, reply.messageId),
+          stateSeen(seen, reply.messageId, { state: 'completed' }),
+        ];
+    const agent = this.#work.agent.principal.id;
+    const { messageId } = arrival.message;
+    await ports.saveReply(
+      arrival.caller,
+      { agent, messageId, contextId: this.contextId, reply: Message.toJSON(reply) },
+      observations,
+    );
+    this.#reply = reply;
+    this.#tell({ kind: 'message', data: reply });
+  }
+
+  /** What is stored now goes to everybody who reads or waits. */
+  #tell(event: AgentExecutionEvent): void {
+    const task = this.task();
+    for (const [reader, hasTask] of this.#readers) {
+      for (const response of responsesTo(event, task, hasTask)) reader.push(response);
+      if (this.#readers.has(reader)) this.#readers.set(reader, true);
+    }
+    const state = task === undefined ? undefined : stateOf(task);
+    const moved = event.kind !== 'artifactUpdate';
+    const settled = moved && state !== undefined && isSettled(state);
+    for (const waiter of this.#breach === undefined ? this.#waiters : []) {
+      if (waiter.immediate || settled || this.#reply !== undefined) this.#answer(waiter);
+    }
+    if (state !== undefined && isFinal(state)) this.#close();
+    else if (this.#reply !== undefined || (moved && state?.awaiting === 'input'))
+      this.#endReaders();
+  }
+
+  #answer(waiter: Waiter): void {
+    this.#waiters.delete(waiter);
+    const answer = this.#reply ?? this.task();
+    if (this.#failure === undefined && answer !== undefined) waiter.resolve(answer);
+    else
+      waiter.reject(this.#failure ?? new InvalidAgentResponseError('The agent published nothing'));
+  }
+
+  /** The executor returned and all it published is stored. */
+  async #settle(): Promise<void> {
+    if (this.#running > 0 || this.#over) return;
+    const task = this.task();
+    const state = task === undefined ? undefined : stateOf(task);
+    if (this.#reply === undefined && (state === undefined || !isSettled(state))) {
+      const what = state === undefined ? 'published nothing' : 'ended without finishing the task';
+      this.#refuse(what);
+      return;
+    }
+    this.#close();
+  }
+
+  #refuse(reason: string): void {
+    this.#breach ??= new InvalidAgentResponseError(`The agent ${reason}`);
+    this.#deps.onFault(this.#breach, { taskId: this.id });
+    this.#fail(`The agent's answer is invalid: it ${reason}`);
+  }
+
+  /** Ends the task as failed. */
+  #fail(text: string): void {
+    this.bus.close();
+    this.#enqueue(async () => {
+      const status = {
+        state: TaskState.TASK_STATE_FAILED,
+        message: agentText(
+          { messageId: this.#deps.newId(), taskId: this.id, contextId: this.contextId },
+          text,
+        ),
+        timestamp: this.#deps.now().toISOString(),
+      };
+      const about = { contextId: this.contextId, status, metadata: undefined };
+      await this.#storeUpdate(
+        this.#work.record === undefined
+          ? AgentEvent.task({ id: this.id, ...about, artifacts: [], history: [] })
+          : AgentEvent.statusUpdate({ taskId: this.id, ...about }),
+      );
+      this.#close();
+    });
+  }
+
+  #enqueue(step: () => Promise<void>): void {
+    this.#tail = this.#after(this.#tail, step);
+  }
+
+  async #after(before: Promise<void>, step: () => Promise<void>): Promise<void> {
+    await before;
+    if (this.#over) return;
+    try {
+      await step();
+    } catch (error) {
+      await this.#stop(error);
+    }
+  }
+
+  /** Nothing can be stored any more: the task ended elsewhere, or the store can't be had. */
+  async #stop(error: unknown): Promise<void> {
+    const { onFault } = this.#deps;
+    const code = error instanceof ThroughlineError ? error.code : undefined;
+    if ((code === 'too-large' || code === 'invalid') && this.#breach === undefined) {
+      onFault(error, { taskId: this.id });
+      this.#refuse(`put out what can not be stored (${code})`);
+      return;
+    }
+    if (code === 'terminal') {
+      const stored = await this.#reload();
+      if (stored !== undefined) {
+        this.#work.record = { ...stored, contextId: this.contextId };
+        const { contextId } = this;
+        const { status } = taskOf({ ...stored, contextId });
+        const data = { taskId: this.id, contextId, status, metadata: undefined };
+        this.#tell({ kind: 'statusUpdate', data });
+        return;
+      }
+    }
+    onFault(error, { taskId: this.id });
+    this.#close(error);
+  }
+
+  async #reload(): Promise<TaskRecord | undefined> {
+    try {
+      return await this.#deps.ports.loadTask(this.#work.agent, this.id);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #close(error?: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#failure = error ?? this.#breach;
+    this.bus.close();
+    for (const waiter of this.#waiters) this.#answer(waiter);
+    this.#endReaders();
+    this.#finish();
+  }
+
+  #endReaders(): void {
+    for (const reader of this.#readers.keys()) {
+      if (this.#failure === undefined) reader.end();
+      else reader.fail(this.#failure);
+    }
+    this.#readers.clear();
+  }
+}
+
+const updateOf = (task: Task, artifact: Artifact): StreamResponse => ({
+  payload: {
+    $case: 'artifactUpdate',
+    value: {
+      taskId: task.id,
+      contextId: task.contextId,
+      artifact,
+      append: false,
+      lastChunk: true,
+      metadata: undefined,
+    },
+  },
+});
+
+/** How a task that changed is shown to one who has it already. */
+export const updatesOf = (task: Task, artifacts: readonly Artifact[]): StreamResponse[] => [
+  ...artifacts.map((artifact) => updateOf(task, artifact)),
+  {
+    payload: {
+      $case: 'statusUpdate',
+      value: {
+        taskId: task.id,
+        contextId: task.contextId,
+        status: task.status,
+        metadata: task.metadata,
+      },
+    },
+  },
+];
+
+/** An event as a stream shows it: a Task (as stored, with all its history) once, then updates. */
+function responsesTo(
+  event: AgentExecutionEvent,
+  stored: Task | undefined,
+  hasTask: boolean,
+): StreamResponse[] {
+  if (event.kind === 'message') return [{ payload: { $case: 'message', value: event.data } }];
+  if (!hasTask && stored !== undefined) return [{ payload: { $case: 'task', value: stored } }];
+  if (event.kind === 'task') return updatesOf(stored ?? event.data, event.data.artifacts);
+  return event.kind === 'statusUpdate'
+    ? [{ payload: { $case: 'statusUpdate', value: event.data } }]
+    : [{ payload: { $case: 'artifactUpdate', value: event.data } }];
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AgentCard } from '@a2a-js/sdk';
+import { getRequestListener } from '@hono/node-server';
+import { ThroughlineError } from '../../errors.ts';
+import { a2aRoutes, type A2aRoutesOptions } from './server.ts';
+
+export interface ServeA2aOptions extends Omit<A2aRoutesOptions, 'card'> {
+  /** The card, made when the address is known; it must name that address. */
+  readonly card: (url: string) => AgentCard;
+  /** Default: loopback alone. */
+  readonly host?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Address that others see, where it is not the one listened on. */
+  readonly publicUrl?: string;
+}
+
+export interface ServedAgent {
+  /** Where the agent is reached, with a slash at the end. */
+  readonly url: string;
+  readonly card: AgentCard;
+  /** What was taken up from before the start; settles when all of it has come to rest. */
+  readonly resumed: Promise<number>;
+  /**
+   * Takes no new calls, lets running ones end for at most so many milliseconds (default 10 s), then
+   * hangs up. What is unfinished then is taken up at the next start.
+   */
+  close(timeoutMs?: number): Promise<void>;
+}
+
+/** Serves one agent on an address of its own and takes up what was left unfinished there. */
+export async function serveA2a(options: ServeA2aOptions): Promise<ServedAgent> {
+  const { host = '127.0.0.1', port = 0 } = options;
+  const server = createServer();
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') {
+    throw new ThroughlineError('internal', `no TCP address to serve on at ${host}:${port}`);
+  }
+  const hostPart = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  const url = options.publicUrl ?? `http://${hostPart}:${address.port}/`;
+  const routes = a2aRoutes({ ...options, card: options.card(url) });
+  const listener = getRequestListener(routes.app.fetch, { overrideGlobalObjects: false });
+  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));
+  const resumed = routes.resume();
+  resumed.catch((error: unknown) => options.onFault?.(error, {}));
+  return {
+    url,
+    card: routes.card,
+    resumed,
+    async close(timeoutMs = 10_000): Promise<void> {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeIdleConnections();
+      const rest = await routes.drain(timeoutMs);
+      // Answers of what has just ended are still on their way; a reader that takes none is let go.
+      const hangUp = setTimeout(() => server.closeAllConnections(), rest ? 1_000 : 0);
+      await closed;
+      clearTimeout(hangUp);
+    },
+  };
+}
