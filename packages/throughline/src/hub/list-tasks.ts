@@ -4,12 +4,18 @@ import type { StoreReader } from '../store/store.ts';
 import type { Acting } from './acting.ts';
 import { may } from './authorize.ts';
 import { CaseBoxes } from './case-boxes.ts';
-import { guarded, nameFor, type Context, type Contexts } from './contexts.ts';
+import { guarded, type Context, type Contexts } from './contexts.ts';
 import { Cursors } from './cursor.ts';
 import type { Deps } from './deps.ts';
 import { grantedContexts } from './grant-records.ts';
 import { parse } from './refusals.ts';
-import { toTaskRecord, type LiveTask, type TaskPlace, type TaskStore } from './task-records.ts';
+import {
+  contextName,
+  toTaskRecord,
+  type LiveTask,
+  type TaskPlace,
+  type TaskStore,
+} from './task-records.ts';
 
 /** Tasks of one granted context that are looked through for what the grant covers. */
 const maxInContext = 10_000;
@@ -232,10 +238,7 @@ export class TaskLists {
     const records: TaskPage['tasks'] = [];
     for (const task of tasks) {
       const context = await this.#contexts.byRef(reader, principal, task.shape.ref);
-      const isAgent = task.content.agent === principal.id;
-      const name =
-        context === undefined || isAgent ? task.content.contextId : nameFor(context, principal.id);
-      records.push(toTaskRecord(task, name));
+      records.push(toTaskRecord(task, contextName(task, context, principal.id)));
     }
     return records;
   }

@@ -66,6 +66,7 @@ export class Observer {
     const isAgent = executing(acting).id === agent;
     if (!isAgent) authorize(principal, action, guardTask(task, context), refusal);
     const client = principal.id === agent ? task.content.owner : principal.id;
-    return { tenant, observer: agent, client, server: agent, context };
+    const known = task.shape.task;
+    return { tenant, observer: agent, client, server: agent, context, task: known };
   }
 }

@@ -18,6 +18,8 @@ export interface Vantage {
   /** Principal that answers them; absent for outsiders. */
   readonly server: string | undefined;
   readonly context: Context | undefined;
+  /** Our id of the task that the observations are about, when it is stored already. */
+  readonly task?: string;
   /** Tasks of ours that referenceTaskIds mean, as far as the client may see them. */
   readonly references?: ReadonlyMap<string, string>;
 }
@@ -83,13 +85,12 @@ class Reading {
     const [client, server] = await this.#parties(seen);
     const envelope = await this.#envelope(seen, client);
     const place = this.#placeName(seen);
-    const dialog = await mappings.find(writer, place);
+    const mapped = await mappings.find(writer, place);
     const taskId = 'taskId' in seen ? seen.taskId : undefined;
-    const inDialog = dialog ?? envelope?.dialog;
-    const task =
-      inDialog === undefined || taskId === undefined
-        ? undefined
-        : await mappings.find(writer, ['task', inDialog, taskId]);
+    const task = this.#vantage.task ?? (await this.#taskIn(mapped ?? envelope?.dialog, taskId));
+    await workspace.need(task === undefined ? [] : [task]);
+    // A stored task stays in its Dialog, even when its context went on in a later one.
+    const dialog = workspace.graph.task(task ?? '')?.dialog ?? mapped;
     await this.#load(seen, { dialog, task, envelope });
     const references = await this.#references(seen);
     const resolved = { graph: workspace.graph, dialog, task, client, server, envelope, references };
@@ -97,7 +98,13 @@ class Reading {
     const drafts = interpret(seen, resolved, makeId);
     const source = seen.side === 'server' ? server : client;
     for (const draft of drafts) await this.#recorder.say(draft, source);
-    await this.#note(seen, place, drafts, dialog ?? envelope?.dialog);
+    const before = dialog ?? envelope?.dialog;
+    await this.#note(seen, { place, isMapped: mapped !== undefined, before }, drafts);
+  }
+
+  async #taskIn(dialog: string | undefined, taskId: string | undefined) {
+    if (dialog === undefined || taskId === undefined) return undefined;
+    return this.#registries.mappings.find(this.#recorder.writer, ['task', dialog, taskId]);
   }
 
   /** Who is who comes from authentication; what a context is called, from its owner. */
@@ -188,26 +195,30 @@ class Reading {
   /** Keeps which of our objects the protocol's names mean from now on. */
   async #note(
     seen: Observation,
-    place: LocalName,
+    {
+      place,
+      isMapped,
+      before,
+    }: { place: LocalName; isMapped: boolean; before: string | undefined },
     drafts: readonly DraftInput[],
-    before: string | undefined,
   ): Promise<void> {
     const { mappings } = this.#registries;
     const { writer, workspace } = this.#recorder;
     const about = (says: string) =>
       drafts.findLast(({ statement }) => statement.says === says)?.about;
-    const dialog = about('dialog.opened') ?? about('dialog.bound') ?? before;
+    const bound = about('dialog.opened') ?? about('dialog.bound');
+    const dialog = bound ?? before;
     if (dialog === undefined || workspace.graph.dialog(dialog) === undefined) return;
     this.dialog = dialog;
-    if ((await mappings.find(writer, place)) !== dialog) await mappings.set(writer, place, dialog);
+    if (bound !== undefined || !isMapped) await mappings.set(writer, place, dialog);
     const taskId = 'taskId' in seen ? seen.taskId : undefined;
     if (taskId === undefined) return;
-    const bound = about('task.bound');
+    const named = about('task.bound');
     const name: LocalName = ['task', dialog, taskId];
-    const task = bound ?? (await mappings.find(writer, name));
+    const task = named ?? (await mappings.find(writer, name));
     if (task === undefined || workspace.graph.task(task) === undefined) return;
     this.tasks.set(taskId, task);
-    if (bound !== undefined) {
+    if (named !== undefined) {
       const { tenant, observer: id } = this.#vantage;
       const observer = { tenant, id, role: 'caller' } as const;
       const seenBy = seen.side === 'client' ? mappings.seen(observer, taskId) : undefined;

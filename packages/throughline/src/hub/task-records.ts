@@ -81,6 +81,16 @@ export function toTaskRecord(task: LiveTask, contextId: string): TaskRecord {
   };
 }
 
+/**
+ * What a principal calls a task's context: its owner by the owner's name for it, the agent as its
+ * task's owner does, all others by ours.
+ */
+export function contextName(task: LiveTask, context: Context | undefined, id: string): string {
+  const { agent, owner, caseOwner, contextId } = task.content;
+  const reads = id === agent ? owner : id;
+  return reads === caseOwner || context === undefined ? contextId : context.ref;
+}
+
 export interface TaskPlace {
   readonly sort: number;
   readonly key: string;

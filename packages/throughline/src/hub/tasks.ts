@@ -13,13 +13,20 @@ import {
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { executing, type Acting } from './acting.ts';
 import { authorize, may, type Action } from './authorize.ts';
-import { nameFor, type Context, type Contexts } from './contexts.ts';
+import type { Context, Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Message, Messages } from './messages.ts';
 import { recordObservations, type Registries, type Vantage } from './observing.ts';
 import { contextRefused, notFound, parse } from './refusals.ts';
 import type { Replies } from './replies.ts';
-import { guardTask, isOver, toTaskRecord, type LiveTask, type TaskStore } from './task-records.ts';
+import {
+  contextName,
+  guardTask,
+  isOver,
+  toTaskRecord,
+  type LiveTask,
+  type TaskStore,
+} from './task-records.ts';
 
 export const observationsSchema = z.array(observationSchema).max(limits.statements);
 const replySchema = z.object({
@@ -59,7 +66,7 @@ export class Tasks {
       const task = await this.#parts.tasks.get(reader, principal.tenant, id);
       const context = await this.#contextOf(reader, principal, task);
       if (task === undefined || !may(principal, action, guardTask(task, context))) return undefined;
-      return toTaskRecord(task, context ? nameFor(context, principal.id) : task.content.contextId);
+      return toTaskRecord(task, contextName(task, context, principal.id));
     });
   }
 
@@ -179,6 +186,7 @@ export class Tasks {
       client,
       server: content.agent,
       context,
+      task: shape.task,
       references: await this.#references(
         writer,
         { ...principal, id: client, role: 'caller' },
