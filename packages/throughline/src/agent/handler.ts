@@ -68,7 +68,7 @@ export interface HandlerResult {
 export type AgentHandler = (
   context: AgentContext,
   io: HandlerIo,
-) => Promise<HandlerResult | undefined> | HandlerResult | undefined | Promise<void> | void;
+) => HandlerResult | void | Promise<HandlerResult | void>;
 
 export interface IncomingMessage {
   /** All its text. */
