@@ -169,7 +169,7 @@ describe('an agent refuses', () => {
 });
 
 /** The first output is on record: what a process that dies now leaves behind. */
-async function stored(url: string, id: string | undefined): Promise<void> {
+async function untilStored(url: string, id: string | undefined): Promise<void> {
   await expect
     .poll(async () => JSON.stringify(await world.call(url, 'GetTask', { id })))
     .toContain('"artifactId":"summary"');
@@ -196,7 +196,7 @@ describe('an agent that is started again', () => {
       configuration: { returnImmediately: true },
     });
     await begun;
-    await stored(first.url, begin.result?.task?.id);
+    await untilStored(first.url, begin.result?.task?.id);
     await first.stop();
     const second = await world.serve({ handler, onMessage });
     const task = await world.send(second.url, parts, { metadata, messageId: 'm-1' });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { AgentCard, Message, Task, TaskState, type Part as WirePart } from '@a2a-js/sdk';
+import { AgentCard, Message, Part as WirePart, Task, TaskState } from '@a2a-js/sdk';
 import {
   AgentEvent,
   DefaultRequestHandler,
@@ -14,7 +14,8 @@ import {
 } from '@a2a-js/sdk/server';
 import { agentCard } from '../bindings/a2a/card.ts';
 import { serveA2a } from '../bindings/a2a/serve.ts';
-import { agentText, partToWire } from '../bindings/a2a/wire.ts';
+import { agentText, partsFromWire, partToWire, stateOf, textOf } from '../bindings/a2a/wire.ts';
+import { ThroughlineError } from '../errors.ts';
 import type { Part } from '../handover/parts.ts';
 import { Hub } from '../hub/index.ts';
 import { agentContextMediaType, type AgentContext } from '../model/agent-context.ts';
@@ -22,7 +23,9 @@ import { contentAccessKey, contentAccessSchema, type ContentRef } from '../model
 import { correlationExtension, type Envelope } from '../model/envelope.ts';
 import type { Principal } from '../model/principal.ts';
 import { openMemoryStore } from '../store/index.ts';
-import type { KnownAgent } from './connection.ts';
+import type { OfferedContent } from './offer.ts';
+import type { WorkflowInput } from './workflow.ts';
+import type { AgentTask, Connect, KnownAgent, OutgoingMessage } from './connection.ts';
 
 /** What an agent of the tests may do with one AgentContext. */
 export interface Bench {
@@ -75,6 +78,8 @@ export class World {
   readonly agents: KnownAgent[] = [];
   readonly #keys: (principal: Principal) => Promise<string>;
   readonly #open: { close(ms?: number): Promise<void> }[] = [];
+  #deskUrl: string | undefined;
+  #alice: string | undefined;
 
   static async open(): Promise<World> {
     const hub = await Hub.open({
@@ -100,6 +105,17 @@ export class World {
 
   /** A user's message to the desk: the A2A task that a run is for. */
   async request(text: string): Promise<string> {
+    this.#deskUrl ??= await this.#serveDesk();
+    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
+    this.#alice ??= await this.#keys(alice);
+    const answer = await rpc(this.#deskUrl, this.#alice, {
+      method: 'SendMessage',
+      params: { message, configuration: { returnImmediately: true } },
+    });
+    return Task.fromJSON(Object(answer).task).id;
+  }
+
+  async #serveDesk(): Promise<string> {
     const served = await serveA2a({
       card: (url) => agentCard({ name: 'Desk', description: 'Desk', version: '1', url }),
       ports: this.hub.via(this.desk),
@@ -113,12 +129,7 @@ export class World {
       },
     });
     this.#open.push(served);
-    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }] };
-    const answer = await rpc(served.url, await this.#keys(person('alice', 'caller')), {
-      method: 'SendMessage',
-      params: { message, configuration: { returnImmediately: true } },
-    });
-    return Task.fromJSON(Object(answer).task).id;
+    return served.url;
   }
 
   /** An agent behind the hub that takes AgentContexts. */
@@ -190,6 +201,73 @@ export class World {
   }
 }
 
+/* A case that two agents solve between them: one must never see the diary. */
+
+export const alice = { tenant: 't', id: 'alice', role: 'caller' } as const;
+export const canary = 'CANARY-4711';
+export const textItem = (name: string, content: string): OfferedContent => ({
+  name,
+  type: 'text',
+  mediaType: 'text/plain',
+  description: `The ${name}`,
+  content,
+});
+export const offered = [
+  textItem('terms', 'Cash back is 2 %.'),
+  textItem('transactions', '100 EUR, paid 1 EUR.'),
+  textItem('diary', `Dear diary, ${canary}. ${'More of it. '.repeat(200)}`),
+];
+export const workflow: WorkflowInput = {
+  name: 'Cash back',
+  subtasks: [
+    {
+      id: 'find',
+      name: 'Find the rate',
+      agent: 'reader',
+      needs: [{ item: 'terms', role: 'source' }],
+      produces: [{ name: 'rate', description: 'The rate', type: 'text' }],
+      todo: [{ id: 'look', description: 'Look it up' }],
+      criteria: [{ id: 'found', description: 'It is found' }],
+      confidence: 0.8,
+    },
+    {
+      id: 'check',
+      name: 'Check the payment',
+      agent: 'checker',
+      dependsOn: ['find'],
+      needs: ['rate', 'transactions'],
+      produces: [{ name: 'missing.json', description: 'What is missing', type: 'table' }],
+      todo: [{ id: 'sum', description: 'Add up' }],
+      criteria: [{ id: 'right', description: 'It adds up' }],
+      evaluation: 'relaxed',
+    },
+  ],
+};
+
+/** An agent that takes AgentContexts and a plain one, which do the workflow between them. */
+export async function cashBackAgents(world: World): Promise<void> {
+  await world.aciAgent('reader', async ({ context, read, output, itemDone }) => {
+    const terms = await read(context.ContextItems[0]?.ContextID ?? '');
+    await output('rate', /\d+ %/.exec(terms)?.[0] ?? '');
+    itemDone('look');
+    return done(context, ['rate']);
+  });
+  await world.plainAgent('checker', () => ({
+    text: '1 EUR is missing',
+    artifacts: [
+      {
+        name: 'missing.json',
+        part: {
+          content: { $case: 'data', value: { missing: 1 } },
+          mediaType: 'application/json',
+          filename: '',
+          metadata: undefined,
+        },
+      },
+    ],
+  }));
+}
+
 /** One JSON-RPC call; its result, or its error thrown. */
 export async function rpc(url: string, authorization: string, call: object): Promise<unknown> {
   const response = await fetch(url, {
@@ -203,6 +281,85 @@ export async function rpc(url: string, authorization: string, call: object): Pro
   if (answer.error !== undefined) throw new Error(answer.error.message);
   return answer.result;
 }
+
+/** A connection that polls: what a Master can count on with any agent. */
+export const pollingConnect: Connect = async ({ url, credential = '' }) => {
+  const response = await reached(fetch(new URL('.well-known/agent-card.json', url)));
+  const card = AgentCard.fromJSON(JSON.parse(await response.text()));
+  const wire = (message: OutgoingMessage): unknown => ({
+    messageId: message.messageId,
+    role: 'ROLE_USER',
+    parts: message.parts.map((part) => WirePart.toJSON(partToWire(part))),
+    metadata: {
+      ...message.metadata,
+      ...(message.envelope && { [correlationExtension]: message.envelope }),
+    },
+    extensions: message.extensions,
+  });
+  const poll = async function* (id: string, signal: AbortSignal): AsyncGenerator<AgentTask> {
+    while (!signal.aborted) {
+      const result = await reached(rpc(url, credential, { method: 'GetTask', params: { id } }));
+      yield asAgentTask(Task.fromJSON(result));
+      await new Promise((resolve) => {
+        setTimeout(resolve, 10);
+      });
+    }
+  };
+  return {
+    extensions: new Set(card.capabilities?.extensions.map(({ uri }) => uri)),
+    encode: (message) => JSON.stringify(wire(message)),
+    send: async function* (message, _place, signal) {
+      const params = { message: wire(message), configuration: { returnImmediately: true } };
+      const result = Object(await reached(rpc(url, credential, { method: 'SendMessage', params })));
+      if (result.message !== undefined) {
+        const reply = Message.fromJSON(result.message);
+        const text = partsFromWire(reply.parts).flatMap((each) =>
+          each.kind === 'text' ? [each.text] : [],
+        );
+        yield {
+          contextId: reply.contextId,
+          state: 'completed',
+          text: text.join(''),
+          metadata: {},
+          outputs: [],
+        };
+        return;
+      }
+      const task = Task.fromJSON(result.task);
+      yield asAgentTask(task);
+      yield* poll(task.id, signal);
+    },
+    follow: (id, _place, signal) => poll(id, signal),
+  };
+};
+
+async function reached<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const text = error instanceof Error ? error.message : '';
+    const code = text.includes('not found')
+      ? 'not-found'
+      : text === 'fetch failed'
+        ? 'unavailable'
+        : 'invalid';
+    throw new ThroughlineError(code, text, { cause: error });
+  }
+}
+
+const asAgentTask = (task: Task): AgentTask => ({
+  taskId: task.id,
+  contextId: task.contextId,
+  ...stateOf(task),
+  text: textOf(task.status?.message?.parts ?? []),
+  metadata: task.metadata ?? {},
+  outputs: task.artifacts.map(({ artifactId, name, parts, metadata }) => ({
+    id: artifactId,
+    name,
+    parts: partsFromWire(parts),
+    ...(metadata && { metadata }),
+  })),
+});
 
 function working(request: RequestContext, bus: ExecutionEventBus): void {
   bus.publish(
