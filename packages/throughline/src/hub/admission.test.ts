@@ -56,7 +56,7 @@ describe.each(stores)('a message that asks to come in (%s)', (_name, open) => {
     const reads: string[][] = [];
     for (const each of [contextId, 'ctx_00000000000000000000000000', 'never']) {
       const calls: string[] = [];
-      const watched = await Scene.open(open, { store: listening(scene.store, calls) });
+      const watched = await Scene.open(open, { store: asking(scene.store, calls) });
       calls.length = 0;
       await refusal(watched.admit(bob, { contextId: each, messageId: 'same' }));
       reads.push(calls);
@@ -267,10 +267,9 @@ describe.each(stores)('a hub that adopts contexts (%s)', (_name, open) => {
   });
 });
 
-/** Notes what is asked of the store inside works. */
-function listening(store: Scene['store'], calls: string[]): Scene['store'] {
+/** Notes what works ask of the store. */
+function asking(store: Scene['store'], calls: string[]): Scene['store'] {
   return {
-    ...store,
     read: (work) => store.read(work),
     onCommit: (listener) => store.onCommit(listener),
     close: () => store.close(),

@@ -211,29 +211,53 @@ interface Counter {
   writes: number;
 }
 
-/** A store that counts what was written by works that were not undone. */
-function counting(store: Store): { store: Store; counter: Counter } {
-  const counter: Counter = { writes: 0 };
-  const counted: Store = {
+/** The same store; `tell` hears of each write before it is made, and may throw. */
+export function through(
+  store: Store,
+  tell: (name: string, given: readonly unknown[]) => void,
+): Store {
+  return {
     read: (work) => store.read(work),
     onCommit: (listener) => store.onCommit(listener),
     close: () => store.close(),
-    async write(work) {
-      let writes = 0;
-      const result = await store.write((writer) =>
+    write: (work) =>
+      store.write((writer) =>
         work(
           new Proxy(writer, {
             get(target, name) {
               const value: unknown = Reflect.get(target, name, target);
               if (typeof value !== 'function') return value;
-              if (typeof name === 'string' && mutating.includes(name)) writes += 1;
-              const bound: unknown = value.bind(target);
-              return bound;
+              const isWrite = mutating.some((each) => each === name);
+              // Async, so that what it throws comes as any failure of a store does.
+              return async (...given: readonly unknown[]): Promise<unknown> => {
+                if (isWrite) tell(String(name), given);
+                const result: unknown = await Reflect.apply(value, target, given);
+                return result;
+              };
             },
           }),
         ),
-      );
-      counter.writes += writes;
+      ),
+  };
+}
+
+/** A store that counts what was written by works that were not undone. */
+function counting(store: Store): { store: Store; counter: Counter } {
+  const counter: Counter = { writes: 0 };
+  let writes = 0;
+  const inner = through(store, () => {
+    writes += 1;
+  });
+  const counted: Store = {
+    ...inner,
+    async write(work) {
+      // Works run one at a time, so what is counted since this one began is its own.
+      const { result, made } = await inner.write(async (writer) => {
+        writes = 0;
+        const done = await work(writer);
+        return { result: done, made: writes };
+      });
+      counter.writes += made;
       return result;
     },
   };
