@@ -28,20 +28,23 @@ export class Lane {
  * are settled already. The engines here answer at once, so whatever reaches the next turn of the
  * event loop is waiting for something foreign, and needs no clock to be found out.
  */
-export function promptly<T>(work: () => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const foreign = setImmediate(() => {
-      reject(
-        new ThroughlineError(
-          'timeout',
-          'the work waited for something other than its reader or writer and was undone; ' +
-            'do the waiting before or after it',
-          { retryable: false },
-        ),
-      );
-    });
-    work()
-      .finally(() => clearImmediate(foreign))
-      .then(resolve, reject);
+export async function promptly<T>(work: () => Promise<T>): Promise<T> {
+  let foreign: NodeJS.Immediate | undefined;
+  const nextTurn = new Promise<never>((_, reject) => {
+    foreign = setImmediate(() => reject(waited()));
   });
+  try {
+    return await Promise.race([work(), nextTurn]);
+  } finally {
+    clearImmediate(foreign);
+  }
+}
+
+function waited(): ThroughlineError {
+  return new ThroughlineError(
+    'timeout',
+    'the work waited for something other than its reader or writer and was undone; ' +
+      'do the waiting before or after it',
+    { retryable: false },
+  );
 }

@@ -75,8 +75,8 @@ function configure(db: Database.Database): void {
   db.pragma('journal_mode = wal');
   // An acknowledged write is on the disk.
   db.pragma('synchronous = full');
-  // What is deleted is overwritten, and sorting leaves no copies in temporary files.
-  db.pragma('secure_delete = on');
+  // What a page no longer holds is overwritten in it, and sorting leaves no copies in files.
+  db.pragma('secure_delete = fast');
   db.pragma('temp_store = memory');
   db.pragma('foreign_keys = on');
   db.pragma('trusted_schema = off');

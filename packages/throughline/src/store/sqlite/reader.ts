@@ -55,12 +55,10 @@ export class SqliteReader {
   }
 
   head(): Head {
-    const row = this.sql<{ seq: number; hash: Buffer }>(
-      'select seq, hash from log order by seq desc limit 1',
+    const row = this.sql<Head>(
+      'select seq, lower(hex(hash)) as hash from log order by seq desc limit 1',
     ).get();
-    return row === undefined
-      ? { seq: 0, hash: genesis }
-      : { seq: row.seq, hash: row.hash.toString('hex') };
+    return row ?? { seq: 0, hash: genesis };
   }
 
   log({ after, limit, activity, about }: LogQuery): Raw<StoredLogEntry>[] {

@@ -18,11 +18,11 @@ interface Common {
 export interface LogRow extends Common {
   readonly id: string;
   readonly about: string;
-  readonly hash: Buffer;
+  readonly hash: string;
 }
 
 export const logColumns = `l.seq, l.id, ${name('l.about')} as about,
-  ${name('l.activity')} as activity, l.hash, l.shape, ${slot('l.sealed')} as sealed`;
+  ${name('l.activity')} as activity, lower(hex(l.hash)) as hash, l.shape, ${slot('l.sealed')} as sealed`;
 
 export interface ObjectRow extends Common {
   readonly id: string;
@@ -71,7 +71,7 @@ function optional(row: Pick<Common, 'activity' | 'sealed'>): {
 
 export function logEntry(row: LogRow): Raw<StoredLogEntry> {
   const { id, about, shape, seq, hash } = row;
-  return { id, about, shape, ...optional(row), seq, hash: hash.toString('hex') };
+  return { id, about, shape, ...optional(row), seq, hash };
 }
 
 export function object(row: ObjectRow): Raw<StoredObject> {

@@ -26,18 +26,20 @@ export function slotContent(slot: Buffer): Uint8Array {
 export class Slots {
   readonly #find: Statement<[number], { n: number }>;
   readonly #add: Statement<[Buffer]>;
-  readonly #fill: Statement<[Buffer, number]>;
+  readonly #fill: Statement<[bytes: Buffer, n: number, length: number]>;
   readonly #clear: Statement<[number]>;
-  readonly #size: Statement<[number], { size: number }>;
+  /** Sizes of which there is known to be no free slot, until one is cleared or undone. */
+  readonly #none = new Set<number>();
 
   constructor(db: Database) {
     this.#find = db.prepare('select n from slots where live = 0 and length(bytes) = ? limit 1');
     this.#add = db.prepare('insert into slots (live, bytes) values (1, ?)');
-    this.#fill = db.prepare('update slots set live = 1, bytes = ? where n = ?');
+    this.#fill = db.prepare(
+      'update slots set live = 1, bytes = ? where n = ? and length(bytes) = ?',
+    );
     this.#clear = db.prepare(
       'update slots set live = 0, bytes = zeroblob(length(bytes)) where n = ?',
     );
-    this.#size = db.prepare('select length(bytes) as size from slots where n = ?');
   }
 
   /** Keeps content in place of what slot `before` holds, or nothing; gives the slot it is in. */
@@ -46,23 +48,30 @@ export class Slots {
       if (before !== null) this.clear(before);
       return null;
     }
-    const bytes = Buffer.alloc(sizeFor(content.length));
+    const bytes = Buffer.allocUnsafe(sizeFor(content.length));
     bytes.writeUInt32LE(content.length);
     bytes.set(content, prefix);
+    bytes.fill(0, prefix + content.length);
     if (before !== null) {
-      if (this.#size.get(before)?.size === bytes.length) {
-        this.#fill.run(bytes, before);
-        return before;
-      }
+      if (this.#fill.run(bytes, before, bytes.length).changes === 1) return before;
       this.clear(before);
     }
-    const free = this.#find.get(bytes.length);
-    if (free === undefined) return Number(this.#add.run(bytes).lastInsertRowid);
-    this.#fill.run(bytes, free.n);
+    const free = this.#none.has(bytes.length) ? undefined : this.#find.get(bytes.length);
+    if (free === undefined) {
+      this.#none.add(bytes.length);
+      return Number(this.#add.run(bytes).lastInsertRowid);
+    }
+    this.#fill.run(bytes, free.n, bytes.length);
     return free.n;
   }
 
   clear(n: number): void {
+    this.#none.clear();
     this.#clear.run(n);
+  }
+
+  /** Others may have changed the table, or a change was undone. */
+  forget(): void {
+    this.#none.clear();
   }
 }

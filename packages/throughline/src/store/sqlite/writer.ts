@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { Raw, WriteEngine } from '../engine.ts';
+import type { Head, Raw, WriteEngine } from '../engine.ts';
 import type {
   RecordKey,
   StoredEdge,
@@ -30,6 +30,7 @@ interface Known extends Sealed {
 export class SqliteWriter extends SqliteReader implements WriteEngine {
   readonly #names = new Map<string, number>();
   readonly #slots: Slots;
+  #head: Head | undefined;
 
   constructor(db: Database) {
     super(db);
@@ -37,7 +38,13 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
   }
 
   override begin(): void {
+    this.#forget();
     this.sql('begin immediate').run();
+  }
+
+  override head(): Head {
+    this.#head ??= super.head();
+    return this.#head;
   }
 
   commit(): void {
@@ -46,6 +53,7 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
 
   rollback(): void {
     this.#names.clear();
+    this.#forget();
     if (this.db.inTransaction) this.sql('rollback').run();
   }
 
@@ -59,6 +67,7 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
 
   undo(): void {
     this.#names.clear();
+    this.#forget();
     this.sql('rollback to work').run();
     this.keep();
   }
@@ -77,14 +86,16 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
 
   insert(entries: readonly Raw<StoredLogEntry>[]): void {
     const statement = this.sql(
-      'insert into log (seq, id, about, activity, hash, shape, sealed) values (?, ?, ?, ?, ?, ?, ?)',
+      `insert into log (seq, id, about, activity, hash, shape, sealed)
+       values (?, ?, ?, ?, unhex(?), ?, ?)`,
     );
+    const last = entries.at(-1);
     for (const { seq, id, about, activity, hash, shape, sealed } of entries) {
-      const hashBytes = Buffer.from(hash, 'hex');
       const aboutNumber = this.#intern(about);
       const slot = this.#slots.put(null, sealed);
-      statement.run(seq, id, aboutNumber, this.#maybe(activity), hashBytes, shape, slot);
+      statement.run(seq, id, aboutNumber, this.#maybe(activity), hash, shape, slot);
     }
+    if (last !== undefined) this.#head = { seq: last.seq, hash: last.hash };
   }
 
   putObject(object: Raw<StoredObject>): void {
@@ -225,6 +236,12 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
     const n = Number(this.sql('insert into names (id) values (?)').run(text).lastInsertRowid);
     this.#keep(text, n);
     return n;
+  }
+
+  /** What is known of a transaction that is over or was changed back. */
+  #forget(): void {
+    this.#head = undefined;
+    this.#slots.forget();
   }
 
   #keep(text: string, n: number): void {
