@@ -7,6 +7,17 @@ export {
   type AgentDescription,
   type ContextTerms,
 } from './card.ts';
+export {
+  A2aClient,
+  type CallOptions,
+  type ConnectA2aOptions,
+  type ExchangeOptions,
+  type ListQuery,
+  type OutgoingMessage,
+} from './client.ts';
+export { connectA2a } from './connect.ts';
+export type { Place } from './client-observer.ts';
+export type { PeerOutput, PeerTask } from './peer-task.ts';
 export type { A2aPorts } from './ports.ts';
 export { serveA2a, type ServeA2aOptions, type ServedAgent } from './serve.ts';
 export { a2aRoutes, type A2aRoutes, type A2aRoutesOptions } from './server.ts';
