@@ -45,7 +45,7 @@ function forAll(each: Command, change: (command: Command) => unknown): void {
 export async function run(words: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
     await program(surroundings).parseAsync(words, { from: 'user' });
-    return typeof process.exitCode === 'number' ? process.exitCode : exitCodes.ok;
+    return exitCodes.ok;
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;

@@ -55,6 +55,19 @@ describe('a table', () => {
     expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(40);
   });
 
+  it('leaves out what it can do without where there is no room, and only there', () => {
+    const wide = [
+      { title: 'ID' },
+      { title: 'WHEN', optional: true },
+      { title: 'ABOUT', flexible: true },
+    ];
+    const row = ['x'.repeat(20), 'y'.repeat(20), 'z'.repeat(20)];
+    const at = (columns: number) => table(person(columns, { NO_COLOR: '1' }), wide, [row]);
+    expect(at(40)).toEqual([`ID${' '.repeat(20)}ABOUT`, `${'x'.repeat(20)}  ${'z'.repeat(17)}…`]);
+    expect(at(80)[0]).toContain('WHEN');
+    expect(table(pipe, wide, [row])[1]).toBe(row.join('  '));
+  });
+
   it('loses nothing in a pipe', () => {
     expect(table(pipe, columns, rows).join('\n')).toContain('x'.repeat(100));
   });

@@ -149,6 +149,8 @@ export class HubClient {
   }
 
   async explain(a: string, b?: string): Promise<Explanation> {
+    segment(a);
+    if (b !== undefined) segment(b);
     const query = { a, b };
     return this.#call.json({ method: 'GET', path: '/explain', query }, explanationSchema);
   }

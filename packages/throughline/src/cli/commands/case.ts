@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { HubClient } from '../../client/index.ts';
 import { ThroughlineError } from '../../errors.ts';
 import type { Assertion } from '../../model/assertion.ts';
-import type { CaseSummary, CaseView } from '../../model/case-view.ts';
+import type { CaseSummary } from '../../model/case-view.ts';
 import { limits } from '../../model/limits.ts';
 import {
   clientOf,
@@ -76,17 +76,14 @@ async function readCases(client: HubClient, limit: number): Promise<Cases> {
   return { cases, more: cursor !== undefined };
 }
 
-const ownerFrom = 100;
-
 function listLines({ terminal }: Output, { cases, more }: Cases): string[] {
   if (cases.length === 0) return ['No cases yet.'];
-  const hasOwner = terminal.width === undefined || terminal.width >= ownerFrom;
   const columns = [
     { title: 'CASE' },
     { title: 'CHANGED' },
     { title: 'TASKS', align: 'right' },
     { title: 'STUCK', align: 'right' },
-    ...(hasOwner ? [{ title: 'OWNER' }] : []),
+    { title: 'OWNER', optional: true },
     { title: 'ABOUT', flexible: true },
   ] as const;
   // Whole ids here, on a terminal too: they are there to be given to the next command.
@@ -95,7 +92,7 @@ function listLines({ terminal }: Output, { cases, more }: Cases): string[] {
     moment(each.updatedAt),
     String(each.counts.tasks),
     String(each.stuck),
-    ...(hasOwner ? [clean(each.owner ?? '')] : []),
+    clean(each.owner ?? ''),
     clean(each.objective ?? ''),
   ]);
   const lines = table(terminal, columns, rows, (text, column, row) =>
@@ -114,19 +111,22 @@ async function showCase(surroundings: Surroundings, id: string, options: unknown
   const client = clientOf(options);
   const out = outputOf(surroundings, options);
   const view = await client.caseView(id);
-  const words = new Words(view, out.terminal);
+  if (out.json && !timeline) {
+    out.result({ case: view }, () => []);
+    return;
+  }
+  const assertions = await readTimeline(client, id);
+  const words = new Words(view, out.terminal, assertions);
   if (timeline) {
-    const assertions = await readTimeline(client, id);
     out.result({ case: view.summary, assertions }, () => timelineLines(words, assertions));
   } else {
-    out.result({ case: view }, () => caseLines(words, view, activity));
+    out.result({ case: view }, () => caseLines(words, activity));
   }
 }
 
-function caseLines(words: Words, view: CaseView, activity: boolean): string[] {
-  const { terminal } = words;
+function caseLines(words: Words, activity: boolean): string[] {
   return [
-    ...caseHead(terminal, view),
+    ...caseHead(words),
     ...stuckPart(words),
     ...(activity ? activityPart(words) : ['', ...caseTree(words)]),
     ...conflictsPart(words),

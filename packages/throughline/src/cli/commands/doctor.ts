@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
+import { ThroughlineError } from '../../errors.ts';
 import { clientOf, command, outputOf, withHub, type Surroundings } from '../command.ts';
-import { endingOf, exitCodes } from '../exit.ts';
+import { endingOf, type Ending } from '../exit.ts';
+
+interface Check {
+  readonly name: string;
+  readonly saw: string;
+  readonly failure?: Ending;
+}
 
 /** `throughline doctor`: is the hub there, and is the key good? */
 export const doctorCommand = (surroundings: Surroundings): Command =>
@@ -19,21 +26,29 @@ export const doctorCommand = (surroundings: Surroundings): Command =>
       ];
       const out = outputOf(surroundings, options);
       const { paint } = out.terminal;
-      out.result({ checks: checks.map(({ name, ok, saw }) => ({ name, ok, saw })) }, () =>
-        checks.map(
+      const json = checks.map(({ name, saw, failure }) => ({
+        name,
+        ok: failure === undefined,
+        saw,
+      }));
+      out.result({ checks: json }, () =>
+        json.map(
           ({ name, ok, saw }) =>
-            `${ok ? paint('green', 'ok  ') : paint('red', 'BAD ')} ${name}  ${saw}`,
+            `${ok ? paint('green', 'ok ') : paint('red', 'BAD')}  ${name}  ${saw}`,
         ),
       );
-      process.exitCode = checks.find(({ ok }) => !ok)?.exitCode ?? exitCodes.ok;
+      const failed = checks.flatMap(({ failure }) => failure ?? []);
+      const [first] = failed;
+      if (first === undefined) return;
+      throw new ThroughlineError(first.code, `${failed.length} of ${checks.length} checks failed.`);
     },
   );
 
-async function check(name: string, look: () => Promise<string>) {
+async function check(name: string, look: () => Promise<string>): Promise<Check> {
   try {
-    return { name, ok: true, saw: await look(), exitCode: exitCodes.ok };
+    return { name, saw: await look() };
   } catch (error) {
-    const { message, exitCode } = endingOf(error);
-    return { name, ok: false, saw: message, exitCode };
+    const failure = endingOf(error);
+    return { name, saw: failure.message, failure };
   }
 }

@@ -84,16 +84,19 @@ function listLines({ terminal }: Output, grants: readonly Grant[]): string[] {
   const columns = [
     { title: 'GRANT' },
     { title: 'TO' },
-    { title: 'UNTIL' },
     { title: 'STATE' },
     { title: 'MAY', flexible: true },
   ];
   const rows = grants.map((each) => [
     each.id,
     clean(each.grantee),
-    each.expiresAt === undefined ? 'open end' : moment(each.expiresAt),
-    each.revoked ? 'revoked' : 'valid',
+    stateOf(each),
     each.operations.join(', '),
   ]);
   return table(terminal, columns, rows);
+}
+
+function stateOf({ revoked, expiresAt }: Grant): string {
+  if (revoked) return 'revoked';
+  return expiresAt === undefined ? 'open end' : `until ${moment(expiresAt)}`;
 }

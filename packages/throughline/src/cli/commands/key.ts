@@ -85,7 +85,7 @@ function listLines({ terminal }: Output, keys: readonly KeySummary[]): string[] 
     { title: 'KEY' },
     { title: 'PRINCIPAL' },
     { title: 'ROLE' },
-    { title: 'MADE' },
+    { title: 'MADE', optional: true },
     { title: 'STATE' },
     { title: 'LABEL', flexible: true },
   ];

@@ -21,8 +21,11 @@ const roleWords: Readonly<Record<Role, string>> = {
   AT: 'assists',
 };
 
+const order: readonly (Role | undefined)[] = ['AIE', 'FNE', 'AA', 'AT', undefined];
+const rank = ([first]: readonly Role[]): number => order.indexOf(first);
+
 /** What the case is called, whose it is, and how much is in it. */
-export function caseHead(terminal: Terminal, { summary }: CaseView): string[] {
+export function caseHead({ terminal, view: { summary } }: Words): string[] {
   const { counts } = summary;
   const size = [
     ...(counts.activities > 1 ? [count(counts.activities, 'activity', 'activities')] : []),
@@ -86,11 +89,18 @@ export function activityPart(words: Words): string[] {
     const states = [...new Set(tasks.map(({ state }) => state))].map(
       (state) => `${tasks.filter((each) => each.state === state).length} ${state}`,
     );
-    const rows = view.participants.flatMap((each) => {
-      const roles = rolesOf(graph, each.id).filter((role) => role.activity === activity.id);
-      const inWords = roles.map(({ role }) => `${role} (${roleWords[role]})`).join(', ');
-      return [[clean(each.name ?? each.id), each.kind, inWords || '–', clean(each.url ?? '')]];
-    });
+    const rows = view.participants
+      .map((each) => {
+        const roles = rolesOf(graph, each.id).filter((role) => role.activity === activity.id);
+        return { each, roles: roles.map(({ role }) => role) };
+      })
+      .toSorted((a, b) => rank(a.roles) - rank(b.roles))
+      .map(({ each, roles }) => [
+        clean(each.name ?? each.id),
+        each.kind,
+        roles.map((role) => `${role} (${roleWords[role]})`).join(', ') || '–',
+        clean(each.url ?? ''),
+      ]);
     const columns = [
       { title: 'WHO' },
       { title: 'KIND' },

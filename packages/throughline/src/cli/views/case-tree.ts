@@ -41,17 +41,25 @@ function activityNode(words: Words, places: Places, activity: Activity): Node {
   return {
     line: {
       whole: `${paint('bold', 'Activity')} ${id(activity.id)} ${words.state(activity.closed ? 'closed' : 'open')}`,
-      text: clean(activity.objective ?? ''),
+      text: objective(activity.objective, [words.view.summary.objective]),
     },
     notes: resourceLines(words, activity.id),
     children: (places.get(activity.id) ?? []).map((each) => dialogNode(words, places, each)),
   };
 }
 
+/** An objective, unless it stands nearby already. */
+const objective = (text: string | undefined, said: readonly (string | undefined)[]): string =>
+  text === undefined || said.includes(text) ? '' : clean(text);
+
 function dialogNode(words: Words, places: Places, dialog: Dialog): Node {
   const { paint, id } = words.terminal;
   const reason = dialog.reason === undefined ? '' : ` (${dialog.reason})`;
   const below = places.get(dialog.id) ?? [];
+  const said = [...words.graph.tasksOf(dialog.id), words.view.summary].map(
+    (each) => each.objective,
+  );
+  const aim = objective(dialog.objective, said);
   return {
     line: {
       whole: `${paint('bold', 'Dialog')} ${id(dialog.id)} ${words.state(dialog.state)}${reason}`,
@@ -60,7 +68,7 @@ function dialogNode(words: Words, places: Places, dialog: Dialog): Node {
     notes: [
       {
         whole: '',
-        text: [words.local(dialog), clean(dialog.objective ?? '')].filter(Boolean).join(' · '),
+        text: [words.local(dialog), aim].filter(Boolean).join(' · '),
       },
       ...resourceLines(words, dialog.id),
     ],

@@ -41,6 +41,10 @@ function phrase<K extends Statement['says']>(statement: Said[K], says: K, words:
   return phrases[says](statement, words);
 }
 
+/** A relationship is best told by its ends; everything else by its own id first. */
+const sentence = (id: string, what: string, { says }: Statement): string =>
+  says === 'relationship.asserted' ? `${what} (${id})` : `${id} ${what}`;
+
 /** The case as it was told, one assertion a line: number, time, whose word, what. */
 export function timelineLines(words: Words, assertions: readonly Assertion[]): string[] {
   const { terminal } = words;
@@ -51,7 +55,7 @@ export function timelineLines(words: Words, assertions: readonly Assertion[]): s
     const how = basis === 'reported' ? '' : ` [${basis}]`;
     return drawLine(terminal, '', {
       whole: `${number}  ${clock(recordedAt)}`,
-      text: `${words.participant(source)}: ${terminal.id(about)} ${what}${how}`,
+      text: `${words.participant(source)}: ${sentence(terminal.id(about), what, statement)}${how}`,
     });
   });
 }

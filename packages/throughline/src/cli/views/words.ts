@@ -1,4 +1,5 @@
 import { Graph, stuckTasks, type StuckTask } from '../../graph/index.ts';
+import type { Assertion } from '../../model/assertion.ts';
 import type { CaseView } from '../../model/case-view.ts';
 import type { Dialog } from '../../model/dialog.ts';
 import type { Relationship } from '../../model/relationship.ts';
@@ -27,10 +28,11 @@ export class Words {
   readonly stuck: readonly StuckTask[];
   readonly terminal: Terminal;
 
-  constructor(view: CaseView, terminal: Terminal) {
-    this.view = view;
+  /** Objects stand in the order in which the assertions first tell of them. */
+  constructor(view: CaseView, terminal: Terminal, assertions: readonly Assertion[]) {
+    this.view = inOrder(view, assertions);
     this.terminal = terminal;
-    this.graph = graphOf(view);
+    this.graph = graphOf(this.view);
     this.stuck = stuckTasks(this.graph);
   }
 
@@ -100,7 +102,24 @@ export class Words {
   }
 }
 
-export function graphOf(view: CaseView): Graph {
+function inOrder(view: CaseView, assertions: readonly Assertion[]): CaseView {
+  const born = new Map<string, number>();
+  for (const { about, seq } of assertions) if (!born.has(about)) born.set(about, seq);
+  const place = ({ id }: { readonly id: string }): number => born.get(id) ?? 0;
+  const sorted = <T extends { readonly id: string }>(all: readonly T[]): T[] =>
+    all.toSorted((a, b) => place(a) - place(b));
+  return {
+    ...view,
+    participants: sorted(view.participants),
+    activities: sorted(view.activities),
+    dialogs: sorted(view.dialogs),
+    tasks: sorted(view.tasks),
+    resources: sorted(view.resources),
+    relationships: sorted(view.relationships),
+  };
+}
+
+function graphOf(view: CaseView): Graph {
   return new Graph({
     objects: [
       ...view.participants.map((value) => ({ kind: 'participant', value }) as const),
