@@ -67,6 +67,8 @@ interface Put {
   readonly resource: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
+  /** Task that put it out, and the Dialog whose participants may then read it. */
+  readonly task?: string;
   readonly dialog?: string;
 }
 
@@ -118,7 +120,13 @@ export class Contents {
       const dialog = recorder.workspace.graph.task(taskId)?.dialog;
       if (dialog === undefined) throw refusal();
       const resource = this.#deps.ids.make('resource');
-      const ref = await this.#keep(writer, by, { ...output, activity, resource, dialog });
+      const ref = await this.#keep(writer, by, {
+        ...output,
+        activity,
+        resource,
+        dialog,
+        task: taskId,
+      });
       if (ref.resource === resource) await this.#state(recorder, by, { task, output, ref });
       return ref;
     });
@@ -190,7 +198,7 @@ export class Contents {
   }
 
   async #keep(writer: StoreWriter, by: Principal, content: Put): Promise<ContentRef> {
-    const { activity, resource, dialog } = content;
+    const { activity, resource, dialog, task = '' } = content;
     const { vault } = this.#deps;
     const digest = digestOf(content.bytes);
     const same = vault.blind(
@@ -198,7 +206,7 @@ export class Contents {
       activity,
       by.tenant,
       by.id,
-      dialog ?? '',
+      task,
       digest,
       content.mediaType,
     );

@@ -51,15 +51,16 @@ export class Observer {
       authorize(acting.via, 'execute', { tenant, agent }, () => notFound('agent', agent));
     }
     const taskId = 'taskId' in seen ? seen.taskId : undefined;
-    const task =
-      taskId === undefined ? undefined : await this.#parts.tasks.get(writer, tenant, taskId);
-    if (task === undefined) {
-      const refusal = () => contextRefused(seen.contextId);
+    if (taskId === undefined) {
       const context = await this.#parts.contexts.lookup(writer, principal, seen.contextId);
-      authorize(principal, 'send', context && guarded(context), refusal);
+      authorize(principal, 'send', context && guarded(context), () =>
+        contextRefused(seen.contextId),
+      );
       return { tenant, observer: agent, client: principal.id, server: agent, context };
     }
-    const refusal = () => notFound('task', taskId ?? '');
+    const refusal = () => notFound('task', taskId);
+    const task = await this.#parts.tasks.get(writer, tenant, taskId);
+    if (task === undefined) throw refusal();
     const context = await this.#parts.contexts.byRef(writer, principal, task.shape.ref);
     if (task.content.agent !== agent || context === undefined) throw refusal();
     const action = seen.kind === 'cancel-request' ? 'cancel' : 'send';

@@ -1,0 +1,320 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { DraftInput } from '../model/index.ts';
+import { bob, boss, checker, desk, priya, refusal, Scene, stores } from './conformance.ts';
+
+describe.each(stores)('a Master (%s)', (_name, open) => {
+  let scene: Scene;
+  let place: { activity: string; dialog: string; task: string };
+  let own: string;
+  let peer: string;
+  let contextId: string;
+
+  const master = () => scene.hub.master(desk);
+
+  beforeEach(async () => {
+    scene = await Scene.open(open);
+    const task = await scene.task(priya);
+    ({ contextId } = task);
+    place = await master().locate(task.id);
+    own = await master().participant({ kind: 'agent', principal: 'desk' });
+    peer = await master().participant({ kind: 'agent', principal: 'checker', name: 'accounts' });
+  });
+
+  /** A Dialog with the checker and an attempt in it, as drafts. */
+  function delegation(): { dialog: string; task: string; drafts: DraftInput[] } {
+    const dialog = master().newId('dialog');
+    const task = master().newId('task');
+    const relate = (type: string, from: string, to: string): DraftInput => ({
+      about: master().newId('relationship'),
+      statement: { says: 'relationship.asserted', type, from, to },
+    });
+    const { activity } = place;
+    const drafts: DraftInput[] = [
+      {
+        about: dialog,
+        statement: { says: 'dialog.opened', activity, participants: [own, peer], managed: 'ours' },
+      },
+      relate('delegated-from', dialog, place.dialog),
+      { about: task, statement: { says: 'task.defined', dialog, objective: 'recompute' } },
+      relate('delegated-from', task, place.task),
+    ];
+    return { dialog, task, drafts };
+  }
+
+  const view = () => scene.hub.caseView(priya, contextId);
+
+  it('finds its own tasks and nobody else’s', async () => {
+    const other = await scene.task(bob, { agent: checker });
+    expect(await refusal(master().locate(other.id))).toBe('not-found');
+    expect(await scene.hub.master(bob).locate(other.id)).toMatchObject({
+      task: expect.any(String),
+    });
+    expect(await refusal(master().locate('task-99'))).toBe('not-found');
+  });
+
+  it('asks twice for a party and gets one Participant', async () => {
+    expect(await master().participant({ kind: 'agent', principal: 'desk' })).toBe(own);
+    const outsider = { kind: 'agent', url: 'https://far.example/' } as const;
+    const id = await master().participant(outsider);
+    expect(await master().participant(outsider)).toBe(id);
+    const rival = scene.hub.master({ ...desk, tenant: 'rival' });
+    expect(await rival.participant(outsider)).not.toBe(id);
+    expect(await refusal(master().participant({ kind: 'agent' }))).toBe('invalid');
+  });
+
+  it('puts statements into the case, under its own name, all or none', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    const { dialogs, tasks, relationships, summary } = await view();
+    expect(dialogs.map(({ id }) => id)).toContain(dialog);
+    expect(tasks.find(({ id }) => id === task)).toMatchObject({
+      objective: 'recompute',
+      state: 'defined',
+    });
+    expect(relationships.every(({ assertedBy }) => assertedBy === own)).toBe(true);
+    expect(summary.counts).toEqual({
+      activities: 1,
+      dialogs: 2,
+      tasks: 2,
+      resources: 0,
+      relationships: 2,
+    });
+    const before = await scene.state();
+    const foreign: DraftInput = {
+      about: master().newId('task'),
+      statement: { says: 'task.defined', dialog: master().newId('dialog') },
+    };
+    const more = delegation().drafts;
+    expect(await refusal(master().assert([...more, foreign]))).toBe('not-found');
+    expect(await scene.state()).toEqual(before);
+  });
+
+  it('says the same again without effect, and not otherwise', async () => {
+    const { dialog, drafts } = delegation();
+    await master().assert(drafts);
+    const before = await scene.hub.health();
+    await master().assert(drafts);
+    expect(await scene.hub.health()).toEqual(before);
+    const other: DraftInput = {
+      about: dialog,
+      statement: {
+        says: 'dialog.opened',
+        activity: place.activity,
+        participants: [own, peer],
+        managed: 'none',
+      },
+    };
+    expect(await refusal(master().assert([other]))).toBe('conflict');
+  });
+
+  it('may speak only of Activities that it takes part in', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    const stranger = scene.hub.master(bob);
+    const self = await stranger.participant({ kind: 'user', principal: 'bob' });
+    const before = await scene.state();
+    const attempts: DraftInput[] = [
+      { about: task, statement: { says: 'task.state', state: 'completed' } },
+      { about: dialog, statement: { says: 'dialog.joined', participant: self } },
+      { about: place.activity, statement: { says: 'activity.closed' } },
+      {
+        about: stranger.newId('dialog'),
+        statement: {
+          says: 'dialog.opened',
+          activity: place.activity,
+          participants: [self, own],
+          managed: 'ours',
+        },
+      },
+      {
+        about: stranger.newId('resource'),
+        statement: { says: 'resource.known', activity: place.activity, name: 'x' },
+      },
+    ];
+    for (const draft of [...attempts, ...drafts]) {
+      expect(await refusal(stranger.assert([draft]))).toBe('not-found');
+    }
+    expect(await scene.state()).toEqual(before);
+  });
+
+  it('may not speak in another’s name or with ids of another kind or tenant', async () => {
+    const elsewhere = await scene.hub
+      .master({ ...desk, tenant: 'rival' })
+      .participant({ kind: 'agent', principal: 'desk' });
+    const before = await scene.state();
+    const say = (about: string, statement: DraftInput['statement']) =>
+      refusal(master().assert([{ about, statement }]));
+    const { activity } = place;
+    const opening = { says: 'dialog.opened', activity, managed: 'ours' } as const;
+    const dialog = master().newId('dialog');
+    expect(await say(dialog, { ...opening, participants: [peer] })).toBe('invalid');
+    expect(await say(dialog, { ...opening, participants: [own, elsewhere] })).toBe('not-found');
+    expect(await say(master().newId('task'), { ...opening, participants: [own] })).toBe('invalid');
+    expect(await say(own, { says: 'participant.known', kind: 'tool' })).toBe('invalid');
+    expect(await scene.state()).toEqual(before);
+  });
+
+  it('sees what breaks a rule kept as a conflict and not applied', async () => {
+    const { task, drafts } = delegation();
+    await master().assert(drafts);
+    const about = master().newId('relationship');
+    const circle = {
+      says: 'relationship.asserted',
+      type: 'delegated-from',
+      from: place.task,
+      to: task,
+    } as const;
+    await master().assert([{ about, statement: circle }]);
+    const { conflicts, relationships } = await view();
+    expect(conflicts).toMatchObject([{ rule: 'cycle', about }]);
+    expect(relationships.map(({ id }) => id)).not.toContain(about);
+  });
+
+  it('sends an envelope, and the agent’s side binds to the Dialog and Task it names', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    const envelope = { v: 1, dialog, task, activity: place.activity } as const;
+    const made = await scene.task(desk, { agent: checker }, { envelope, state: 'completed' });
+    const { dialogs, tasks, summary } = await view();
+    expect(summary.counts).toMatchObject({ activities: 1, dialogs: 2, tasks: 2 });
+    expect(dialogs.find(({ id }) => id === dialog)).toMatchObject({
+      state: 'active',
+      local: [{ protocol: 'a2a', localId: made.contextId }],
+    });
+    expect(tasks.find(({ id }) => id === task)).toMatchObject({
+      localId: made.id,
+      state: 'completed',
+      stateBasis: 'reported',
+    });
+    // The context is the Master's own, and not the case's owner's.
+    expect(await scene.hub.loadTask({ principal: priya }, made.id)).toBeUndefined();
+    expect(await scene.hub.explain(priya, task, place.task)).toMatchObject({
+      steps: [{ relation: 'delegated-from' }],
+    });
+  });
+
+  it('is told the same by its own client’s side without anything doubled', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    const envelope = { v: 1, dialog, task } as const;
+    const made = await scene.task(desk, { agent: checker }, { envelope, state: 'completed' });
+    const { seq } = await scene.hub.health();
+    const seen = scene
+      .seen(desk, made, { agent: checker, envelope })
+      .map((each) => ({ ...each, side: 'client' as const }));
+    await scene.hub.observe({ principal: desk }, seen);
+    expect((await scene.hub.health()).seq).toBe(seq);
+  });
+
+  it('binds what an outsider answers to the Dialog and Task that its call was for', async () => {
+    const far = await master().participant({ kind: 'agent', url: 'https://far.example/' });
+    const { dialog, task, drafts } = delegation();
+    const opened = drafts.map((draft) =>
+      draft.statement.says === 'dialog.opened'
+        ? {
+            ...draft,
+            statement: { ...draft.statement, participants: [own, far], managed: 'none' as const },
+          }
+        : draft,
+    );
+    await master().assert(opened);
+    const record = {
+      id: 'far-task',
+      contextId: 'far-context',
+      agent: 'far',
+      version: 0,
+      state: 'completed',
+      statusAt: scene.now.toISOString(),
+      body: {},
+    } as const;
+    const seen = scene.seen(desk, record, { envelope: { v: 1, dialog, task } }).map((each) => ({
+      ...each,
+      side: 'client' as const,
+      endpoint: 'https://far.example/',
+      server: { kind: 'agent' as const, url: 'https://far.example/' },
+    }));
+    await scene.hub.observe({ principal: desk }, seen);
+    const { tasks, dialogs } = await view();
+    expect(tasks.find(({ id }) => id === task)).toMatchObject({
+      localId: 'far-task',
+      state: 'completed',
+      stateBasis: 'observed',
+    });
+    expect(dialogs.find(({ id }) => id === dialog)?.local).toMatchObject([
+      { localId: 'far-context' },
+    ]);
+    expect(await master().locate('far-task')).toEqual({ activity: place.activity, dialog, task });
+    expect(await refusal(scene.hub.master(bob).locate('far-task'))).toBe('not-found');
+    // Without an envelope the same context goes on meaning that Dialog, for this observer alone.
+    const later = seen.map(({ envelope: _none, ...each }) => each);
+    await scene.hub.observe({ principal: desk }, later);
+    expect((await view()).summary.counts.dialogs).toBe(2);
+    await scene.hub.observe({ principal: bob }, later);
+    expect((await view()).summary.counts.dialogs).toBe(2);
+    expect((await scene.hub.cases(bob)).cases).toHaveLength(1);
+  });
+
+  it('can not be spoken for by an envelope of somebody else', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    for (const envelope of [
+      { v: 1, dialog, task },
+      { v: 1, dialog: master().newId('dialog') },
+      { v: 1, dialog: 'junk' },
+    ] as const) {
+      const made = await scene.task(bob, { agent: checker }, { envelope });
+      const { summary } = await scene.hub.caseView(bob, made.contextId);
+      expect(summary.activity).not.toBe(place.activity);
+    }
+    const wrong = { v: 1, dialog, task: place.task } as const;
+    const made = await scene.task(desk, { agent: checker }, { envelope: wrong });
+    expect((await scene.hub.caseView(desk, made.contextId)).summary.activity).not.toBe(
+      place.activity,
+    );
+    expect((await view()).summary.counts).toMatchObject({ dialogs: 2, tasks: 2 });
+  });
+
+  it('keeps its runs to itself, version checked', async () => {
+    const { activity } = place;
+    const run = { id: 'run 1', activity, done: false, state: { step: 1 }, expected: 0 };
+    expect(await master().saveRun(run)).toEqual({ version: 1 });
+    expect(await refusal(master().saveRun(run))).toBe('conflict');
+    expect(await master().saveRun({ ...run, state: { step: 2 }, expected: 1 })).toEqual({
+      version: 2,
+    });
+    expect(await master().loadRun('run 1')).toEqual({ state: { step: 2 }, version: 2 });
+    expect(await master().openRuns()).toEqual(['run 1']);
+    for (const principal of [bob, boss, checker, { ...desk, tenant: 'rival' }]) {
+      expect(await scene.hub.master(principal).loadRun('run 1')).toBeUndefined();
+      expect(await scene.hub.master(principal).openRuns()).toEqual([]);
+      expect(await refusal(scene.hub.master(principal).saveRun(run))).toBe('not-found');
+    }
+    await master().saveRun({ ...run, done: true, expected: 2 });
+    expect(await master().openRuns()).toEqual([]);
+  });
+
+  it('keeps figures and texts of a hand-over for those who may read the case', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    const handover = {
+      task,
+      dialog,
+      agent: 'accounts',
+      withheld: ['birth date'],
+      tokenizer: 'o200k',
+      sent: 3,
+      fullHistory: 30,
+    };
+    const texts = { sent: 'one two three', fullHistory: 'all of it' };
+    await master().saveHandover(handover, texts);
+    await master().saveHandover({ ...handover, returned: 2 }, { ...texts, returned: 'yes' });
+    expect((await view()).handovers).toEqual([{ ...handover, returned: 2 }]);
+    expect(await scene.hub.handoverTexts(priya, contextId, task)).toEqual({
+      ...texts,
+      returned: 'yes',
+    });
+    expect(await refusal(scene.hub.handoverTexts(bob, contextId, task))).toBe('not-found');
+    expect(await refusal(scene.hub.handoverTexts(priya, contextId, place.task))).toBe('not-found');
+    expect(await refusal(scene.hub.master(bob).saveHandover(handover, texts))).toBe('not-found');
+  });
+});
