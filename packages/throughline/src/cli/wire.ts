@@ -114,8 +114,8 @@ async function isKnown(hub: Hub, key: string): Promise<boolean> {
 
 /** The ports that an agent's or a Master's process works with. */
 export interface Connection {
-  readonly a2a: A2aPorts;
-  readonly agent: AgentPorts;
+  /** Of an agent that is served: the binding's ports and its runtime's. */
+  readonly ports: A2aPorts & AgentPorts;
   readonly master: MasterPorts;
   close(): Promise<void>;
 }
@@ -137,14 +137,24 @@ const nothing = (): Promise<void> => Promise.resolve();
 export async function connectAgent(options: ConnectOptions): Promise<Connection> {
   if ('hubUrl' in options) {
     const client = new HubClient({ url: options.hubUrl, key: options.key });
-    return { a2a: client, agent: client.agent(), master: client.master(), close: nothing };
+    return { ports: portsOf(client), master: client.master(), close: nothing };
   }
   const hub = await openHub(options);
   const { principal } = options;
   return {
-    a2a: hub.via(principal),
-    agent: hub.agent(principal),
+    ports: { ...hub.via(principal), ...hub.agent(principal) },
     master: hub.master(principal),
     close: () => hub.close(),
   };
 }
+
+const portsOf = (client: HubClient): A2aPorts & AgentPorts => ({
+  ...client.agent(),
+  authenticate: (credential) => client.authenticate(credential),
+  admit: (caller, request) => client.admit(caller, request),
+  saveReply: (caller, reply, seen) => client.saveReply(caller, reply, seen),
+  loadTask: (caller, taskId) => client.loadTask(caller, taskId),
+  saveTask: (caller, record, seen) => client.saveTask(caller, record, seen),
+  listTasks: (caller, query) => client.listTasks(caller, query),
+  observe: (caller, seen) => client.observe(caller, seen),
+});
