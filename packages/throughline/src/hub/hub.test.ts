@@ -7,6 +7,17 @@ import { openMemoryStore } from '../store/index.ts';
 import { Hub } from './hub.ts';
 
 describe('a hub', () => {
+  it('opens a store under the key that it was written with, and leaves it alone under another', async () => {
+    const store = await openMemoryStore();
+    const origin = 'http://h';
+    const first = await Hub.open({ store, domainKey: new Uint8Array(32), origin });
+    const key = await first.bootstrapKey({ tenant: 't', id: 'p', role: 'operator' });
+    const other = Hub.open({ store, domainKey: new Uint8Array(32).fill(1), origin });
+    await expect(other).rejects.toMatchObject({ code: 'damaged' });
+    const again = await Hub.open({ store, domainKey: new Uint8Array(32), origin });
+    expect(await again.authenticate(`Bearer ${key}`)).toMatchObject({ id: 'p' });
+  });
+
   it('fills the ports of the binding, the Master, the agent and the API', async () => {
     const store = await openMemoryStore();
     const hub = await Hub.open({ store, domainKey: new Uint8Array(32), origin: 'http://h' });

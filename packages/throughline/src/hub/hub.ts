@@ -85,9 +85,10 @@ export class Hub {
   readonly #grants: Grants;
   readonly #master: MasterParts;
 
+  /** Throws `damaged` when the store belongs to another domain key. */
   static async open(options: HubOptions): Promise<Hub> {
     const hub = new Hub(options);
-    await hub.health();
+    await hub.#deps.vault.claim(options.store);
     return hub;
   }
 
@@ -136,7 +137,7 @@ export class Hub {
     return this.#keys.authenticate(credential);
   }
 
-  /** Design of the shared context ids: decides over a message before anything runs. */
+  /** Decides over a message, its context and its tasks before anything runs, and writes that down. */
   async admit(caller: Acting, request: AdmissionRequest): Promise<Admission> {
     return this.#admissions.admit(caller, request);
   }

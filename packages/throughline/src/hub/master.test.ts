@@ -154,6 +154,30 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     expect(await scene.state()).toEqual(before);
   });
 
+  it('may revoke what it asserted itself, and nothing of others', async () => {
+    const { drafts } = delegation();
+    await master().assert(drafts);
+    const about = drafts[1]?.about ?? '';
+    const revoking: DraftInput = { about, statement: { says: 'relationship.revoked' } };
+    await scene.task(bob, { agent: checker });
+    expect(await refusal(scene.hub.master(checker).assert([revoking]))).toBe('not-found');
+    await master().assert([revoking]);
+    const { relationships } = await view();
+    expect(relationships.find(({ id }) => id === about)?.status).toBe('revoked');
+  });
+
+  it('can not give one protocol-local id to two Tasks of a Dialog', async () => {
+    const { dialog, task, drafts } = delegation();
+    const second = master().newId('task');
+    const define: DraftInput = { about: second, statement: { says: 'task.defined', dialog } };
+    await master().assert([...drafts, define, bind(task)]);
+    await master().assert([bind(second)]);
+    const { conflicts, tasks } = await view();
+    expect(conflicts).toMatchObject([{ rule: 'duplicate', about: second }]);
+    expect(tasks.find(({ id }) => id === second)).not.toHaveProperty('localId');
+    expect((await master().locate('T')).task).toBe(task);
+  });
+
   it('sees what breaks a rule kept as a conflict and not applied', async () => {
     const { task, drafts } = delegation();
     await master().assert(drafts);
@@ -317,4 +341,9 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     expect(await refusal(scene.hub.handoverTexts(priya, contextId, place.task))).toBe('not-found');
     expect(await refusal(scene.hub.master(bob).saveHandover(handover, texts))).toBe('not-found');
   });
+});
+
+const bind = (about: string): DraftInput => ({
+  about,
+  statement: { says: 'task.bound', localId: 'T' },
 });

@@ -46,15 +46,17 @@ export async function recordObservations(
   observations: readonly Observation[],
   vantage: Vantage,
 ): Promise<Observed> {
-  const recorder = await Recorder.start(deps, writer);
+  const { tenant, client, context } = vantage;
+  const isPeer = observations.some(({ side }) => side === 'client');
+  const observer = { tenant, id: vantage.observer, role: 'caller' } as const;
+  const recorder = await Recorder.start(deps, writer, isPeer ? observer : undefined);
   const reading = new Reading(deps, registries, recorder, vantage);
   for (const observation of observations) await reading.take(observation);
   const recorded = await recorder.flush();
-  const { tenant, client: owner, context } = vantage;
   for (const activity of recorded.activities) {
     await registries.cases.touch(writer, activity, recorded.seq, {
       tenant,
-      owner: context?.owner ?? owner,
+      owner: context?.owner ?? client,
       ref: context?.ref,
     });
   }
@@ -213,16 +215,7 @@ class Reading {
     if (bound !== undefined || !isMapped) await mappings.set(writer, place, dialog);
     const taskId = 'taskId' in seen ? seen.taskId : undefined;
     if (taskId === undefined) return;
-    const named = about('task.bound');
-    const name: LocalName = ['task', dialog, taskId];
-    const task = named ?? (await mappings.find(writer, name));
-    if (task === undefined || workspace.graph.task(task) === undefined) return;
-    this.tasks.set(taskId, task);
-    if (named !== undefined) {
-      const { tenant, observer: id } = this.#vantage;
-      const observer = { tenant, id, role: 'caller' } as const;
-      const seenBy = seen.side === 'client' ? mappings.seen(observer, taskId) : undefined;
-      await mappings.set(writer, name, task, seenBy);
-    }
+    const task = await mappings.find(writer, ['task', dialog, taskId]);
+    if (task !== undefined) this.tasks.set(taskId, task);
   }
 }

@@ -8,11 +8,13 @@ import {
   type Draft,
   type DraftInput,
   type Party,
+  type Principal,
   type Statement,
 } from '../model/index.ts';
 import type { LogEntry, StoreWriter } from '../store/store.ts';
 import { encodeEdge, encodeObject, activityOf, scopeOf, splitContent } from './graph-codec.ts';
 import type { Deps } from './deps.ts';
+import { Mappings } from './mappings.ts';
 import { takePart } from './participants.ts';
 import { Records, toJson } from './records.ts';
 import type { KeyBox } from './vault.ts';
@@ -45,6 +47,8 @@ export interface Recorded {
 export class Recorder {
   readonly workspace: Workspace;
   readonly #deps: Deps;
+  readonly #mappings: Mappings;
+  readonly #observer: Principal | undefined;
   readonly #writer: StoreWriter;
   readonly #at: Date;
   readonly #said: Assertion[] = [];
@@ -53,12 +57,20 @@ export class Recorder {
   readonly #boxes = new Map<string, KeyBox>();
   #next: number;
 
-  static async start(deps: Deps, writer: StoreWriter): Promise<Recorder> {
-    return new Recorder(deps, writer, (await writer.head()).seq + 1);
+  /** `observer`: finds again the tasks that are bound here, by what it knows: their local ids. */
+  static async start(deps: Deps, writer: StoreWriter, observer?: Principal): Promise<Recorder> {
+    return new Recorder(deps, writer, (await writer.head()).seq + 1, observer);
   }
 
-  private constructor(deps: Deps, writer: StoreWriter, next: number) {
+  private constructor(
+    deps: Deps,
+    writer: StoreWriter,
+    next: number,
+    observer: Principal | undefined,
+  ) {
     this.#deps = deps;
+    this.#mappings = new Mappings(deps);
+    this.#observer = observer;
     this.#writer = writer;
     this.#next = next;
     this.#at = deps.now();
@@ -78,6 +90,7 @@ export class Recorder {
   async say(input: DraftInput, source: string, near?: string): Promise<void> {
     const draft = draftSchema.parse(input);
     await this.workspace.prepare(draft);
+    await this.#needTwin(draft);
     const { graph } = this.workspace;
     const activity = this.#activityOf(draft, near);
     const assertion: Assertion = {
@@ -97,7 +110,25 @@ export class Recorder {
     this.#said.push(assertion);
     for (const id of changed) this.#changed.set(id, assertion.seq);
     if (!result.applied) this.#conflicts.push({ conflict: result.conflict, activity });
-    else if (activity !== undefined) await this.#join(activity, draft.statement);
+    else if (activity !== undefined) await this.#follow(activity, draft);
+  }
+
+  /** Inside one Dialog a protocol-local id names one Task: the fold must see the one it names now. */
+  async #needTwin({ about, statement }: Draft): Promise<void> {
+    if (statement.says !== 'task.bound') return;
+    const dialog = this.workspace.graph.task(about)?.dialog ?? '';
+    const twin = await this.#mappings.find(this.#writer, ['task', dialog, statement.localId]);
+    if (twin !== undefined) await this.workspace.need([twin]);
+  }
+
+  /** What is looked up by other names changes with the graph. */
+  async #follow(activity: string, { about, statement }: Draft): Promise<void> {
+    if (statement.says === 'task.bound') {
+      const dialog = this.workspace.graph.task(about)?.dialog ?? '';
+      const seenBy = this.#observer && this.#mappings.seen(this.#observer, statement.localId);
+      await this.#mappings.set(this.#writer, ['task', dialog, statement.localId], about, seenBy);
+    }
+    await this.#join(activity, statement);
   }
 
   /** Whoever opens, is in or joins a Dialog of an Activity takes part in it. */

@@ -76,7 +76,7 @@ export class Statements {
     const drafts = parse(draftsSchema, given, 'drafts');
     const { participants, cases, mappings } = this.#registries;
     await this.#deps.store.write(async (writer) => {
-      const recorder = await Recorder.start(this.#deps, writer);
+      const recorder = await Recorder.start(this.#deps, writer, by);
       const source = await participants.identify(writer, by.tenant, asParty(by));
       await recorder.introduce(source, asParty(by), source);
       for (const draft of drafts) {
@@ -88,11 +88,6 @@ export class Statements {
         if (statement.says === 'dialog.bound' && statement.local.endpoint !== undefined) {
           const { endpoint, localId } = statement.local;
           await mappings.set(writer, ['peer', by.tenant, by.id, endpoint, localId], about);
-        }
-        if (statement.says === 'task.bound') {
-          const dialog = recorder.workspace.graph.task(about)?.dialog ?? '';
-          const seenBy = mappings.seen(by, statement.localId);
-          await mappings.set(writer, ['task', dialog, statement.localId], about, seenBy);
         }
       }
       const { activities, seq } = await recorder.flush();
@@ -150,6 +145,8 @@ export class Statements {
       const activity = graph.activityOf(id) ?? graph.relationship(id)?.activity;
       await this.#takesPart(reader, by, source, activity, id);
     }
+    const edge = statement.says === 'relationship.revoked' && graph.relationship(about);
+    if (edge && edge.assertedBy !== source) throw notFound('relationship of your own', about);
     if (statement.says === 'activity.opened' && (statement.initiator ?? source) !== source) {
       throw new ThroughlineError('invalid', 'initiator: must be your own Participant or left out');
     }

@@ -7,7 +7,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 import { ThroughlineError } from '../errors.ts';
-import type { StoreReader, StoreWriter } from '../store/store.ts';
+import type { Store, StoreReader, StoreWriter } from '../store/store.ts';
 import { systemRandom, type Random } from './ids.ts';
 
 const keyBytes = 32;
@@ -109,6 +109,29 @@ export class Vault {
     this.#blinding = this.derive('blind');
     this.#wrapping = new KeyBox(this.derive('wrap'), random);
     this.domain = new KeyBox(this.derive('domain'), random);
+  }
+
+  /** Throws `damaged` when the store was written under another domain key. Marks a new one. */
+  async claim(store: Store): Promise<void> {
+    const mark = { kind: 'domain', key: 'mark' };
+    const known = await store.read((reader) => reader.record(mark));
+    if (known === undefined) {
+      const { sealed } = this.domain.seal('domain/mark', 'ours');
+      const record = { ...mark, sort: 0, index: { kind: 'domain' }, shape: {}, sealed };
+      await store.write(async (writer) => {
+        if ((await writer.record(mark)) === undefined) await writer.putRecord(record);
+      });
+      return;
+    }
+    try {
+      this.domain.open('domain/mark', known.sealed ?? new Uint8Array());
+    } catch (cause) {
+      throw new ThroughlineError(
+        'damaged',
+        'the domain key is not the one that this store was written under; use the key file that belongs to it',
+        { cause },
+      );
+    }
   }
 
   /** A key of its own for one purpose. */

@@ -29,7 +29,6 @@ export class Workspace {
   readonly born = new Map<string, number>();
   readonly #opens: boolean;
   readonly #asked = new Set<string>();
-  readonly #tasksOf = new Set<string>();
   readonly #edgesFrom = new Set<string>();
 
   /** With `shapes` nothing is unsealed: enough for counting and for states. */
@@ -53,19 +52,10 @@ export class Workspace {
   async prepare(draft: Draft): Promise<void> {
     const { statement, about } = draft;
     await this.need(namedIn(draft).filter((id) => kindOf(id) !== undefined));
-    if (statement.says === 'task.bound') await this.needTasksOf(this.graph.task(about)?.dialog);
     if (statement.says === 'relationship.asserted') {
       await this.needLineage([statement.from, statement.to]);
     }
     if (statement.says.startsWith('relationship.')) await this.#needEdge(about);
-  }
-
-  async needTasksOf(dialog: string | undefined): Promise<void> {
-    if (dialog === undefined || this.#tasksOf.has(dialog)) return;
-    this.#tasksOf.add(dialog);
-    const found = await this.reader.objectsOf({ parent: dialog, limit: caseObjects });
-    const fresh = new Set(this.#fresh(found.map(({ id }) => id)));
-    for (const object of found) if (fresh.has(object.id)) await this.#take(object);
   }
 
   /** Resources of an Activity, by which the same bytes are known again; gives their ids. */
