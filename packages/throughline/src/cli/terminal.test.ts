@@ -35,7 +35,7 @@ describe('what a terminal shows', () => {
 });
 
 describe('a table', () => {
-  const columns = [
+  const titles = [
     { title: 'ID' },
     { title: 'N', align: 'right' },
     { title: 'ABOUT', flexible: true },
@@ -46,7 +46,7 @@ describe('a table', () => {
   ];
 
   it('lines up, wide characters too, and fits the terminal', () => {
-    const lines = table(person(40, { NO_COLOR: '1' }), columns, rows);
+    const lines = table(person(40, { NO_COLOR: '1' }), titles, rows);
     expect(lines).toEqual([
       'ID        N  ABOUT',
       'a         1  short',
@@ -69,6 +69,6 @@ describe('a table', () => {
   });
 
   it('loses nothing in a pipe', () => {
-    expect(table(pipe, columns, rows).join('\n')).toContain('x'.repeat(100));
+    expect(table(pipe, titles, rows).join('\n')).toContain('x'.repeat(100));
   });
 });

@@ -1,4 +1,3 @@
-import type { Hono } from 'hono';
 import type { AgentPorts } from '../agent/ports.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { HubClient } from '../client/index.ts';
@@ -6,7 +5,7 @@ import { ThroughlineError } from '../errors.ts';
 import { Hub } from '../hub/index.ts';
 import type { MasterPorts } from '../master/ports.ts';
 import type { Principal } from '../model/principal.ts';
-import { serveHub, type Failure } from '../server/index.ts';
+import { serveHub, type Failure, type Mount } from '../server/index.ts';
 import { openSqliteStore } from '../store/index.ts';
 import { DataFolder } from './data-folder.ts';
 
@@ -57,7 +56,7 @@ export interface StartHubOptions extends Omit<OpenHubOptions, 'origin'> {
   readonly origin?: string;
   readonly allowPlainHttp?: boolean;
   /** A2A agents that live in the hub's process, by name, served under `/agents/{name}`. */
-  readonly mounts?: (hub: Hub, origin: string) => Readonly<Record<string, Hono>>;
+  readonly mounts?: (hub: Hub, origin: string) => Readonly<Record<string, Mount>>;
   readonly onFailure?: (failure: Failure) => void;
 }
 
@@ -114,7 +113,9 @@ async function isKnown(hub: Hub, key: string): Promise<boolean> {
 
 /** The ports that an agent's or a Master's process works with. */
 export interface Connection {
-  /** Of an agent that is served: the binding's ports and its runtime's. */
+  readonly a2a: A2aPorts;
+  readonly agent: AgentPorts;
+  /** Both of these in one, as `serveAgent` takes them. */
   readonly ports: A2aPorts & AgentPorts;
   readonly master: MasterPorts;
   close(): Promise<void>;
@@ -126,35 +127,34 @@ export type ConnectOptions =
       readonly hubUrl: string;
       readonly key: string;
     }
-  | (OpenHubOptions & {
+  | (Omit<OpenHubOptions, 'origin'> & {
       /** Without a hub: on a SQLite file of its own, as this principal. */
       readonly principal: Principal;
+      /** Begins its ContextURIs. Default: `http://localhost`. */
+      readonly origin?: string;
     });
 
 const nothing = (): Promise<void> => Promise.resolve();
 
-/** Connects a process to its hub, or opens the same ports on a file of its own. */
+/**
+ * Connects a process to its hub, or opens the same ports on a file of its own. Such a folder holds a
+ * key for callers, too: `local.key`, of the principal `local`.
+ */
 export async function connectAgent(options: ConnectOptions): Promise<Connection> {
   if ('hubUrl' in options) {
     const client = new HubClient({ url: options.hubUrl, key: options.key });
-    return { ports: portsOf(client), master: client.master(), close: nothing };
+    const ports = client.ports();
+    return { a2a: ports, agent: ports, ports, master: client.master(), close: nothing };
   }
-  const hub = await openHub(options);
-  const { principal } = options;
+  const { principal, origin = 'http://localhost' } = options;
+  const hub = await openHub({ ...options, origin });
+  await ensureLocalKey(hub, new DataFolder(options.dataDir));
+  const ports = { ...hub.via(principal), ...hub.agent(principal) };
   return {
-    ports: { ...hub.via(principal), ...hub.agent(principal) },
+    a2a: ports,
+    agent: ports,
+    ports,
     master: hub.master(principal),
     close: () => hub.close(),
   };
 }
-
-const portsOf = (client: HubClient): A2aPorts & AgentPorts => ({
-  ...client.agent(),
-  authenticate: (credential) => client.authenticate(credential),
-  admit: (caller, request) => client.admit(caller, request),
-  saveReply: (caller, reply, seen) => client.saveReply(caller, reply, seen),
-  loadTask: (caller, taskId) => client.loadTask(caller, taskId),
-  saveTask: (caller, record, seen) => client.saveTask(caller, record, seen),
-  listTasks: (caller, query) => client.listTasks(caller, query),
-  observe: (caller, seen) => client.observe(caller, seen),
-});

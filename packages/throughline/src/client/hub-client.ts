@@ -45,6 +45,15 @@ const textsSchema = z.object({
   returned: z.string().exactOptional(),
 });
 
+type PortName =
+  | 'authenticate'
+  | 'admit'
+  | 'saveReply'
+  | 'loadTask'
+  | 'saveTask'
+  | 'listTasks'
+  | 'observe';
+
 /**
  * A hub over its HTTP API: what a binding, a Master, an agent's runtime and people need of it, as if
  * it were in process. Throws ThroughlineError with the hub's codes, `unavailable` and `timeout`.
@@ -62,6 +71,20 @@ export class HubClient {
 
   agent(): AgentCalls {
     return agentCalls(this.#call);
+  }
+
+  /** The binding's and the runtime's ports in one object, as `serveAgent` takes them. */
+  ports(): AgentCalls & Pick<HubClient, PortName> {
+    return {
+      ...this.agent(),
+      authenticate: (credential) => this.authenticate(credential),
+      admit: (caller, request) => this.admit(caller, request),
+      saveReply: (caller, reply, seen) => this.saveReply(caller, reply, seen),
+      loadTask: (caller, id) => this.loadTask(caller, id),
+      saveTask: (caller, record, seen) => this.saveTask(caller, record, seen),
+      listTasks: (caller, query) => this.listTasks(caller, query),
+      observe: (caller, seen) => this.observe(caller, seen),
+    };
   }
 
   /** `Authorization` header's value of one who called us → who that is. */

@@ -191,8 +191,34 @@ describe('agents in the hub’s process', () => {
     expect(await (await fetch(`${served.url}/agents/desk/card`)).text()).toBe('card');
   });
 
+  it('take up their work at the start, and come to rest before the hub is closed', async () => {
+    const told: string[] = [];
+    const failed: Failure[] = [];
+    const rest = Promise.withResolvers<undefined>();
+    const own = await serveHub({
+      hub,
+      port: 0,
+      onFailure: (failure) => failed.push(failure),
+      mounts: () => ({
+        desk: {
+          app: new Hono().get('/', (c) => c.text('desk')),
+          resume: () => Promise.reject(new Error('nothing to take up')),
+          drain: () => rest.promise.finally(() => told.push('at rest')),
+        },
+      }),
+    });
+    expect(await (await fetch(`${own.url}/agents/desk`)).text()).toBe('desk');
+    expect(failed).toMatchObject([
+      { path: '/agents/desk', error: { message: 'nothing to take up' } },
+    ]);
+    const closed = own.close().then(() => told.push('closed'));
+    rest.resolve(undefined);
+    await closed;
+    expect(told).toEqual(['at rest', 'closed']);
+  });
+
   it('get no body beyond the limit', async () => {
-    const body = 'x'.repeat(limits.bodyBytes + 1);
+    const body = 'x'.repeat(limits.contentBytes + 1);
     const response = await fetch(`${served.url}/agents/desk`, { method: 'POST', body });
     expect(response.status).toBe(413);
   });

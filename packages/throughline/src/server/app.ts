@@ -24,10 +24,15 @@ export interface Failure {
 export interface HubAppOptions {
   /** Where the hub is reached from outside, such as `https://hub.example.com`. */
   readonly origin: string;
-  /** A2A agents that live in this process, by name, served under `/agents/{name}`. */
-  readonly mounts?: Readonly<Record<string, Hono>>;
+  /** Apps that live in this process, by name, served under `/agents/{name}`. */
+  readonly mounts?: Readonly<Record<string, MountedApp>>;
   /** Told of every answer with a status of 500 and more. */
   readonly onFailure?: (failure: Failure) => void;
+}
+
+/** A hono app, whatever its own variables are. */
+export interface MountedApp {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
 }
 
 type Env = { Variables: { requestId: string; principal: Principal } };
@@ -54,9 +59,10 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
   app.notFound(() => problemResponse(new ThroughlineError('not-found', 'there is no such route')));
 
   app.get('/health', async (c) => c.json({ ok: (await hub.health()).ok }));
-  app.use('/agents/*', limitBody(limits.bodyBytes));
+  // An outer bound: an agent that has one of its own refuses in the words of its protocol.
+  app.use('/agents/*', limitBody(limits.contentBytes));
   for (const [name, mounted] of Object.entries(options.mounts ?? {})) {
-    app.route(`/agents/${name}`, mounted);
+    app.mount(`/agents/${name}`, (request: Request) => mounted.fetch(request));
   }
   app.use(async (c, next) => {
     c.set('principal', await hub.authenticate(c.req.header('Authorization')));
@@ -122,9 +128,9 @@ async function readInput(
  */
 async function callerOf(c: Context<Env>, hub: ServedHub, bearer: Principal): Promise<Acting> {
   const handedOn = c.req.header('Throughline-Caller');
-  if (handedOn === undefined) {
-    const credential = c.req.header('Authorization') ?? '';
-    return { principal: bearer, credential, via: bearer };
+  const own = c.req.header('Authorization') ?? '';
+  if (handedOn === undefined || handedOn === own) {
+    return { principal: bearer, credential: own, via: bearer };
   }
   const principal = await hub.authenticate(handedOn);
   if (bearer.role !== 'agent' || principal.tenant !== bearer.tenant) {

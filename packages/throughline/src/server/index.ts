@@ -1,5 +1,11 @@
-export { hubApp, type Failure, type HubAppOptions } from './app.ts';
+export { hubApp, type Failure, type HubAppOptions, type MountedApp } from './app.ts';
 export type { ServedHub } from './ports.ts';
 export { problemMediaType, problemResponse, problems } from './problem.ts';
-export { serveHub, type ServedHubHandle, type ServeHubOptions } from './serve.ts';
+export {
+  serveHub,
+  type Mount,
+  type MountedAgent,
+  type ServedHubHandle,
+  type ServeHubOptions,
+} from './serve.ts';
 export type { KeySummary } from './schemas.ts';

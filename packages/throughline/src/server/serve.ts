@@ -1,8 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import type { Hono } from 'hono';
 import { ThroughlineError } from '../errors.ts';
-import { hubApp, type Failure } from './app.ts';
+import { hubApp, type Failure, type MountedApp } from './app.ts';
 import { isLoopback } from './guard.ts';
 import type { ServedHub } from './ports.ts';
 import { problemResponse } from './problem.ts';
@@ -18,10 +17,20 @@ export interface ServeHubOptions<H extends ServedHub> {
   readonly origin?: string;
   /** Allows plain HTTP on an address that other machines reach, as behind a proxy with TLS. */
   readonly allowPlainHttp?: boolean;
-  /** A2A agents that live in this process, by name. */
-  readonly mounts?: (hub: H, origin: string) => Readonly<Record<string, Hono>>;
+  /** A2A agents that live in this process, by name, served under `/agents/{name}`. */
+  readonly mounts?: (hub: H, origin: string) => Readonly<Record<string, Mount>>;
   readonly onFailure?: (failure: Failure) => void;
 }
+
+/** An agent with its life: it takes up its unfinished work at the start, and comes to rest at the end. */
+export interface MountedAgent {
+  readonly app: MountedApp;
+  resume?(): Promise<unknown>;
+  /** Resolves when all came to rest, or after so many milliseconds. */
+  drain?(ms: number): Promise<unknown>;
+}
+
+export type Mount = MountedApp | MountedAgent;
 
 export interface ServedHubHandle<H extends ServedHub> {
   readonly url: string;
@@ -62,16 +71,25 @@ export async function serveHub<H extends ServedHub>(
   const origin = options.origin ?? url;
   try {
     const hub = typeof options.hub === 'function' ? await options.hub(origin) : options.hub;
-    const mounts = options.mounts?.(hub, origin) ?? {};
+    const agents = Object.entries(options.mounts?.(hub, origin) ?? {}).map(
+      ([name, mount]) => [name, 'app' in mount ? mount : { app: mount }] as const,
+    );
+    const { onFailure } = options;
     const app = hubApp(hub, {
       origin,
-      mounts,
-      ...(options.onFailure ? { onFailure: options.onFailure } : {}),
+      mounts: Object.fromEntries(agents.map(([name, { app: mounted }]) => [name, mounted])),
+      ...(onFailure === undefined ? {} : { onFailure }),
     });
     handle = (request) => app.fetch(request);
-    return { url, hub, close: () => close(server) };
+    for (const [name, agent] of agents) {
+      agent.resume?.().catch((error: unknown) => {
+        onFailure?.({ requestId: '', method: 'resume', path: `/agents/${name}`, error });
+      });
+    }
+    const drain = () => agents.map(([, agent]) => agent.drain?.(limits.graceMs));
+    return { url, hub, close: () => close(server, drain) };
   } catch (error) {
-    await close(server);
+    await close(server, () => []);
     throw error;
   }
 }
@@ -90,13 +108,14 @@ function listen(server: Server, port: number, host: string): Promise<string> {
   return promise;
 }
 
-function close(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
+async function close(
+  server: Server,
+  drain: () => readonly (Promise<unknown> | undefined)[],
+): Promise<void> {
+  const { promise: closed, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => server.closeAllConnections(), limits.graceMs);
-  server.close(() => {
-    clearTimeout(timer);
-    resolve(undefined);
-  });
+  server.close(() => resolve(undefined));
   server.closeIdleConnections();
-  return promise;
+  await Promise.allSettled([closed, ...drain()]);
+  clearTimeout(timer);
 }
