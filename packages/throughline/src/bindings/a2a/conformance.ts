@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { Artifact, Message, Task, TaskState, type Part, type TaskStatus } from '@a2a-js/sdk';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import {
+  AgentCard,
+  Artifact,
+  Message,
+  Task,
+  TaskState,
+  type Part,
+  type TaskStatus,
+} from '@a2a-js/sdk';
 import {
   AgentEvent,
   type AgentExecutor,
@@ -159,7 +169,7 @@ export class MemoryPorts implements A2aPorts {
   listTasks({ principal }: Caller, given: TaskQuery): Promise<TaskPage> {
     const query = taskQuerySchema.parse(given);
     const from = query.statusFrom === undefined ? 0 : Date.parse(query.statusFrom);
-    const all = [...this.records.values()]
+    const found = [...this.records.values()]
       .filter(({ id }) => this.#visible(principal, id) !== undefined)
       .filter((r) => query.contextId === undefined || r.contextId === query.contextId)
       .filter((r) => query.state === undefined || r.state === query.state)
@@ -171,9 +181,9 @@ export class MemoryPorts implements A2aPorts {
     const start = query.cursor === undefined ? 0 : Number(query.cursor);
     const end = start + query.pageSize;
     return Promise.resolve({
-      tasks: structuredClone(all.slice(start, end)),
-      total: all.length,
-      ...(end < all.length ? { cursor: String(end) } : {}),
+      tasks: structuredClone(found.slice(start, end)),
+      total: found.length,
+      ...(end < found.length ? { cursor: String(end) } : {}),
     });
   }
 
@@ -409,3 +419,79 @@ export const wireMessage = (
   parts: [{ text }],
   ...more,
 });
+
+/** A server of somebody else, that does what a test says. */
+export async function plainServer(
+  answer: (
+    body: { id: unknown; method: string; params: Record<string, unknown> },
+    out: ServerResponse,
+    headers: Record<string, unknown>,
+  ) => void,
+  card: (url: string) => unknown = (url) =>
+    AgentCard.toJSON(agentCard({ name: 'Plain', description: '', version: '1', url })),
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const server: Server = createServer((incoming, out) => {
+    let text = '';
+    incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    incoming.on('end', () => {
+      if (incoming.method === 'GET') out.end(JSON.stringify(card(url)));
+      else answer(JSON.parse(text), out, incoming.headers);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const url = `http://127.0.0.1:${address.port}/`;
+  return {
+    url,
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Writes results as a stream of JSON-RPC answers. */
+export const sse = (out: ServerResponse, id: unknown, ...results: unknown[]): void => {
+  out.setHeader('content-type', 'text/event-stream');
+  for (const result of results) {
+    out.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+  }
+};
+
+/** Events of a stream, one by one, and a way to hang up. */
+export function stream(
+  { url, keys }: { url: string; keys: { alice: string } },
+  method: string,
+  params: unknown,
+): { events: AsyncGenerator<Record<string, unknown>>; hangUp: () => void } {
+  const stop = new AbortController();
+  const events = async function* read(): AsyncGenerator<Record<string, unknown>> {
+    const response = await fetch(url, {
+      method: 'POST',
+      signal: stop.signal,
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      headers: { authorization: keys.alice, 'a2a-version': '1.0' },
+    });
+    let text = '';
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk;
+      const parts = text.split('\n\n');
+      text = parts.pop() ?? '';
+      for (const part of parts) {
+        const data = /^data: (.*)$/m.exec(part)?.[1];
+        if (data !== undefined) yield JSON.parse(data);
+      }
+    }
+    if (text !== '') yield JSON.parse(text);
+  };
+  return { events: events(), hangUp: () => stop.abort() };
+}
+
+export async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+}

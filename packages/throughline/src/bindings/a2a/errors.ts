@@ -11,6 +11,7 @@ import {
   isJsonRpcError,
   toJsonRpcError,
 } from '@a2a-js/sdk/errors';
+import { z } from 'zod';
 import { ThroughlineError, errorCodes, type ErrorCode } from '../../errors.ts';
 
 /** JSON-RPC code of an unauthenticated call; A2A names none, so one that servers may choose freely. */
@@ -102,8 +103,15 @@ export const rpcProtocolFailure = (
   id: string | number | null = null,
 ): RpcErrorBody => ({ jsonrpc: '2.0', id, error: { code, message } });
 
-const isErrorCode = (code: string | undefined): code is ErrorCode =>
-  errorCodes.some((known) => known === code);
+/** `error.data`: what `toA2aError` put into ErrorInfo.metadata; anything else a peer may put there. */
+const errorInfo = z.array(
+  z.looseObject({
+    metadata: z
+      .object({ code: z.enum(errorCodes), retryable: z.enum(['true', 'false']) })
+      .optional()
+      .catch(undefined),
+  }),
+);
 
 /** Codes of errors that a peer reports, first match wins; a peer of ours says the exact code itself. */
 const peerErrors: readonly (readonly [new () => A2AError, ErrorCode])[] = [
@@ -124,10 +132,10 @@ export function fromA2aError(error: unknown, peer: string): ThroughlineError {
   if (!(error instanceof A2AError)) {
     return new ThroughlineError('internal', message, { cause: error });
   }
-  const said = error.metadata?.['code'];
-  if (isErrorCode(said)) {
-    const retryable = error.metadata?.['retryable'] === 'true';
-    return new ThroughlineError(said, message, { retryable, cause: error });
+  const said = errorInfo.safeParse(isJsonRpcError(error) ? error.data : undefined);
+  const { code: exact, retryable } = said.data?.find(({ metadata }) => metadata)?.metadata ?? {};
+  if (exact !== undefined) {
+    return new ThroughlineError(exact, message, { retryable: retryable === 'true', cause: error });
   }
   const code =
     isJsonRpcError(error) && error.envelopeCode === unauthenticatedCode

@@ -66,6 +66,8 @@ export class LiveTask {
   #breach: InvalidAgentResponseError | undefined;
   /** Why it ended, when it did not end well; set when it is over. */
   #failure: unknown;
+  /** An event could not be stored: what was published after it would hide that. */
+  #gap = false;
   #over = false;
 
   /** `context` is the one that the store knows this work by. */
@@ -178,6 +180,7 @@ export class LiveTask {
     this.#pending += 1;
     this.#enqueue(async () => {
       this.#pending -= 1;
+      if (this.#gap) return;
       await (event.kind === 'message' ? this.#storeReply(event.data) : this.#storeUpdate(event));
     });
   }
@@ -296,6 +299,7 @@ export class LiveTask {
     const { onFault } = this.#deps;
     const code = error instanceof ThroughlineError ? error.code : undefined;
     if ((code === 'too-large' || code === 'invalid') && this.#breach === undefined) {
+      this.#gap = true;
       onFault(error, { taskId: this.id });
       this.#refuse(`put out what can not be stored (${code})`);
       return;

@@ -1,0 +1,150 @@
+import { TaskState } from '@a2a-js/sdk';
+import { afterEach, describe, expect, it } from 'vitest';
+import { all, gate, rpc, startAgent, stream, wireMessage } from './conformance.ts';
+
+type Agent = Awaited<ReturnType<typeof startAgent>>;
+const open: Agent[] = [];
+const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
+  const agent = await startAgent(...args);
+  open.push(agent);
+  return agent;
+};
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
+});
+
+const send = (agent: Agent, text = 'x'): ReturnType<typeof rpc> =>
+  rpc(agent.url, agent.keys.alice, 'SendMessage', { message: wireMessage(text) });
+const sendNow = (agent: Agent): ReturnType<typeof rpc> =>
+  rpc(agent.url, agent.keys.alice, 'SendMessage', {
+    message: wireMessage('x'),
+    configuration: { returnImmediately: true },
+  });
+const onlyRecord = ({ ports }: Agent) => {
+  const [record] = [...ports.records.values()];
+  if (record === undefined || ports.records.size !== 1) throw new Error('not one record');
+  return record;
+};
+
+describe('a reader', () => {
+  it('that hangs up does not stop the task', async () => {
+    const door = gate();
+    const agent = await start(async (desk) => {
+      desk.task();
+      await door.passed;
+      for (let n = 0; n < 10; n++) desk.artifact(`a${n}`, 'x');
+      desk.status(TaskState.TASK_STATE_COMPLETED);
+    });
+    const { events, hangUp } = stream(agent, 'SendStreamingMessage', { message: wireMessage('x') });
+    await events.next();
+    hangUp();
+    await expect(events.next()).rejects.toThrow();
+    door.open();
+    while (onlyRecord(agent).state !== 'completed') await new Promise(setImmediate);
+    expect(agent.ports.seen('artifact')).toHaveLength(10);
+  });
+
+  it('that never reads is dropped and told, and every update is stored', async () => {
+    const agent = await start((desk) => {
+      desk.task();
+      for (let n = 0; n < 400; n++) desk.artifact('log', 'x'.repeat(10_000), n > 0);
+      desk.status(TaskState.TASK_STATE_COMPLETED);
+    });
+    const { events } = stream(agent, 'SendStreamingMessage', { message: wireMessage('x') });
+    await events.next();
+    while (onlyRecord(agent).state !== 'completed') await new Promise(setImmediate);
+    const rest = await all(events);
+    expect(rest.at(-1)).toMatchObject({
+      error: { code: -32_603, data: [{ metadata: { code: 'unavailable', retryable: 'true' } }] },
+    });
+    const [log] = Object(onlyRecord(agent).body).artifacts;
+    expect(log.parts).toHaveLength(400);
+  });
+
+  it('that subscribes gets the task as it is, then what comes after', async () => {
+    const door = gate();
+    const agent = await start(async (desk) => {
+      desk.task();
+      desk.artifact('a', 'one');
+      await door.passed;
+      desk.artifact('a', 'two', true);
+      desk.status(TaskState.TASK_STATE_COMPLETED);
+    });
+    void sendNow(agent);
+    while ((agent.ports.records.size === 0 ? 0 : onlyRecord(agent).version) < 2) {
+      await new Promise(setImmediate);
+    }
+    const { events } = stream(agent, 'SubscribeToTask', { id: onlyRecord(agent).id });
+    const first = await events.next();
+    expect(first.value).toMatchObject({
+      result: { task: { artifacts: [{ parts: [{ text: 'one' }] }] } },
+    });
+    door.open();
+    expect(await all(events)).toMatchObject([
+      { result: { artifactUpdate: { append: true, artifact: { parts: [{ text: 'two' }] } } } },
+      { result: { statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } } },
+    ]);
+  });
+
+  it('of a task that nobody works on here gets it as it is, then what changes in its record', async () => {
+    const agent = await start(({ task }) => task(TaskState.TASK_STATE_INPUT_REQUIRED));
+    await send(agent);
+    const record = onlyRecord(agent);
+    const { events } = stream(agent, 'SubscribeToTask', { id: record.id });
+    expect((await events.next()).value).toMatchObject({
+      result: { task: { status: { state: 'TASK_STATE_INPUT_REQUIRED' } } },
+    });
+    const body = {
+      ...Object(record.body),
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ artifactId: 'a', parts: [{ text: 'done' }] }],
+    };
+    agent.ports.records.set(record.id, {
+      ...record,
+      version: record.version + 1,
+      state: 'completed',
+      body,
+    });
+    expect(await all(events)).toMatchObject([
+      { result: { artifactUpdate: { artifact: { artifactId: 'a' } } } },
+      { result: { statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } } },
+    ]);
+  });
+
+  it('of a task that never moves is told so', async () => {
+    const agent = await start(({ task }) => task(TaskState.TASK_STATE_INPUT_REQUIRED), {
+      waits: { record: { everyMs: 10, forMs: 50 } },
+    });
+    await send(agent);
+    const { id } = onlyRecord(agent);
+    const events = await all(stream(agent, 'SubscribeToTask', { id }).events);
+    expect(events).toMatchObject([
+      { result: { task: {} } },
+      { error: { data: [{ metadata: { code: 'timeout', retryable: 'true' } }] } },
+    ]);
+  });
+
+  it('with the same message joins the stream of the first one', async () => {
+    const door = gate();
+    const agent = await start(async (desk) => {
+      desk.task();
+      await door.passed;
+      desk.status(TaskState.TASK_STATE_COMPLETED);
+    });
+    const params = { message: wireMessage('x') };
+    const first = stream(agent, 'SendStreamingMessage', params).events;
+    await first.next();
+    const second = stream(agent, 'SendStreamingMessage', params).events;
+    expect((await second.next()).value).toMatchObject({ result: { task: {} } });
+    door.open();
+    expect(await all(second)).toMatchObject([
+      { result: { statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } } },
+    ]);
+    const third = await all(stream(agent, 'SendStreamingMessage', params).events);
+    expect(third).toMatchObject([
+      { result: { task: { status: { state: 'TASK_STATE_COMPLETED' } } } },
+    ]);
+    expect(agent.executor.runs).toBe(1);
+  });
+});
