@@ -3,12 +3,15 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { HubClient } from '../client/index.ts';
 import { caseViewSchema } from '../model/case-view.ts';
 import { makeCase, type MadeCase } from './conformance.ts';
 import { run } from './program.ts';
+
+// Processes take their time to start on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'throughline-'));
@@ -88,7 +91,7 @@ beforeAll(async () => {
     deskKey,
     priyaKey: readFileSync(priyaKeyFile, 'utf8').trim(),
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   hub.child.kill('SIGTERM');
@@ -320,7 +323,7 @@ describe('keys', () => {
   });
 });
 
-describe('ending a hub', { timeout: 30_000 }, () => {
+describe('ending a hub', () => {
   it('ends well at SIGTERM, keeps everything for the next start, also after a kill', async () => {
     hub.child.kill('SIGTERM');
     expect((await hub.ended).exitCode).toBe(0);

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -229,8 +230,34 @@ describe('serving', () => {
     await expect(serveHub({ hub, port: 0, host: '0.0.0.0' })).rejects.toMatchObject({
       code: 'invalid',
     });
-    const open = await serveHub({ hub, port: 0, host: '0.0.0.0', allowPlainHttp: true });
+    const allowed = { hub, port: 0, host: '0.0.0.0', allowPlainHttp: true };
+    await expect(serveHub(allowed)).rejects.toThrow('name with origin');
+    const open = await serveHub({ ...allowed, origin: 'https://hub.example.com' });
     await open.close();
+  });
+
+  it('survives what is no HTTP', async () => {
+    const { port } = new URL(served.url);
+    const garbage = [
+      '\0\0\0\0',
+      'GET\r\n\r\n',
+      'POST /cases HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n',
+      `GET /health HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`,
+      'GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
+      'GET http://[::bad/ HTTP/1.1\r\nHost: localhost\r\n\r\n',
+      'GET /%zz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer agent\r\n\r\n',
+      'GET /health HTTP/1.1\r\n\r\n',
+    ];
+    for (const bytes of garbage) {
+      const { promise: answered, resolve } = Promise.withResolvers<string>();
+      const socket = connect(Number(port), '127.0.0.1', () => socket.end(bytes));
+      let text = '';
+      socket.on('data', (chunk) => (text += chunk.toString()));
+      socket.on('error', () => undefined).on('close', () => resolve(text));
+      expect(await answered).toMatch(/^(HTTP\/1\.1 4\d\d |$)/);
+    }
+    expect((await fetch(`${served.url}/health`)).status).toBe(200);
+    expect(hub.reached).toEqual([]);
   });
 
   it('says when the port is taken', async () => {

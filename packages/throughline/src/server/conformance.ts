@@ -158,7 +158,7 @@ export const keys: Readonly<Record<string, Principal>> = {
   'Bearer other': { tenant: 'other', id: 'priya', role: 'caller' },
 };
 
-export const page = { mediaType: 'text/html', bytes: new TextEncoder().encode('<script>') };
+const page = { mediaType: 'text/html', bytes: new TextEncoder().encode('<script>') };
 
 /** A hub that notes what reached it, knows some keys and one page, and has nothing else. */
 export class StubHub implements ServedHub {

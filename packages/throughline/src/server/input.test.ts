@@ -1,7 +1,8 @@
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { limits } from '../model/limits.ts';
-import { agent, named, samples, send, sendText, StubHub } from './conformance.ts';
+import { agent, named, nameOf, samples, send, sendText, StubHub } from './conformance.ts';
 import { serveHub, type ServedHubHandle } from './serve.ts';
 
 const hub = new StubHub();
@@ -180,5 +181,21 @@ describe('input that is not in order', () => {
     const text = await response.text();
     expect(text).toContain('body.messageId');
     expect(text).not.toContain('secret');
+  });
+
+  it('answers any bytes and any JSON with a named error', async () => {
+    const routes = withBody.map(({ route }) => route);
+    const bodies = fc.oneof(
+      fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
+      fc.json({ maxDepth: 6 }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...routes), bodies, async (route, body) => {
+        const response = await sendText(served.url, route, table[nameOf(route)] ?? {}, body);
+        expect(await problemOf(response)).toMatchObject({ code: 'invalid', status: 400 });
+      }),
+      { numRuns: 200 },
+    );
+    expect(hub.reached).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ interface Input<P, Q, B> extends Omit<RawInput, 'params' | 'query' | 'body'> {
   readonly body: B;
 }
 
-export type Method = 'get' | 'post' | 'put' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'delete';
 
 interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A> {
   readonly method: Method;

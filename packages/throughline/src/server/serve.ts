@@ -41,14 +41,17 @@ export interface ServedHubHandle<H extends ServedHub> {
 
 const limits = { requestMs: 60_000, headersMs: 10_000, graceMs: 5_000 } as const;
 
+/** Every address of the machine. */
+const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
 type Handle = (request: Request) => Response | Promise<Response>;
 
 const starting: Handle = () =>
   problemResponse(new ThroughlineError('unavailable', 'the hub is starting; ask again'));
 
 /**
- * Serves a hub. Throws `invalid` for plain HTTP beyond loopback, `unavailable` when the address can’t
- * be listened on.
+ * Serves a hub. Throws `invalid` for plain HTTP beyond loopback and for all addresses without an
+ * origin, `unavailable` when the address can’t be listened on.
  */
 export async function serveHub<H extends ServedHub>(
   options: ServeHubOptions<H>,
@@ -59,6 +62,12 @@ export async function serveHub<H extends ServedHub>(
       'invalid',
       `host ${host}: other machines reach it, and plain HTTP would show them keys and content; ` +
         'listen on 127.0.0.1, or allow plain HTTP where a proxy with TLS stands in front',
+    );
+  }
+  if (wildcards.has(host) && options.origin === undefined) {
+    throw new ThroughlineError(
+      'invalid',
+      `host ${host}: is no address to call; name with origin where the hub is reached`,
     );
   }
   let handle: Handle = starting;

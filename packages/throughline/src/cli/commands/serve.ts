@@ -5,7 +5,7 @@ import { DataFolder } from '../data-folder.ts';
 import type { Output } from '../output.ts';
 import type { RunningHub } from '../wire.ts';
 
-export const defaultPort = 4680;
+const defaultPort = 4680;
 
 const serveSchema = z.object({
   data: z.string(),
