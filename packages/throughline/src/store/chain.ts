@@ -13,17 +13,18 @@ type Chained = Pick<LogEntry, 'id' | 'about' | 'activity' | 'shape'>;
  * The sealed part is left out, so that it can be erased; the shape commits to it.
  */
 export function chainHash(previous: string, entry: Chained): string {
-  return chainHashOf(previous, { ...entry, shape: canonical(entry.shape, 'shape') });
+  return chainHashOf(previous, entry, canonical(entry.shape, 'shape'));
 }
 
 /** The same for an entry whose shape is in its canonical form already. */
 export function chainHashOf(
   previous: string,
-  entry: Omit<Chained, 'shape'> & { readonly shape: string },
+  entry: Omit<Chained, 'shape'>,
+  shape: string,
 ): string {
   const activity =
     entry.activity === undefined ? '' : `,"activity":${JSON.stringify(entry.activity)}`;
-  const text = `${previous}\n{"about":${JSON.stringify(entry.about)}${activity},"id":${JSON.stringify(entry.id)},"shape":${entry.shape}}`;
+  const text = `${previous}\n{"about":${JSON.stringify(entry.about)}${activity},"id":${JSON.stringify(entry.id)},"shape":${shape}}`;
   return hash('sha256', text, 'hex');
 }
 

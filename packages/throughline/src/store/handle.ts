@@ -60,8 +60,8 @@ export class ReaderHandle implements StoreReader {
 
   async objectsOf(query: ObjectQuery): Promise<readonly StoredObject[]> {
     const { activity, parent, kind } = query;
-    if (activity === undefined && parent === undefined && kind === undefined) {
-      throw invalid('query', 'must name an activity, a parent or a kind');
+    if (activity === undefined && parent === undefined) {
+      throw invalid('query', 'must name an activity or a parent');
     }
     checkOptional(activity, 'activity');
     checkOptional(parent, 'parent');
@@ -170,7 +170,7 @@ export class WriterHandle extends ReaderHandle implements StoreWriter {
       const stored = entries.map((entry, i) => {
         const shape = shapes[i] ?? 'null';
         seq += 1;
-        hash = chainHashOf(hash, { ...entry, shape });
+        hash = chainHashOf(hash, entry, shape);
         return { raw: { ...entry, shape, seq, hash }, entry: { ...entry, seq, hash } };
       });
       engine.insert(stored.map(({ raw }) => raw));

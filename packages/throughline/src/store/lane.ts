@@ -1,4 +1,4 @@
-import { clearImmediate, setImmediate } from 'node:timers';
+import { setImmediate } from 'node:timers';
 import { ThroughlineError } from '../errors.ts';
 
 /** Runs tasks one at a time, in order; a free lane starts the next at once. */
@@ -23,21 +23,34 @@ export class Lane {
   }
 }
 
+/** Refusals of the works that are under way. */
+const underWay = new Set<(error: ThroughlineError) => void>();
+let watching = false;
+
 /**
  * Settles like the work, or with `timeout` as soon as the work waits for anything but promises that
- * are settled already. The engines here answer at once, so whatever reaches the next turn of the
- * event loop is waiting for something foreign, and needs no clock to be found out.
+ * are settled already. The engines here answer at once, so whatever is still under way in the next
+ * turn of the event loop is waiting for something foreign, and needs no clock to be found out.
  */
 export async function promptly<T>(work: () => Promise<T>): Promise<T> {
-  let foreign: NodeJS.Immediate | undefined;
-  const nextTurn = new Promise<never>((_, reject) => {
-    foreign = setImmediate(() => reject(waited()));
-  });
+  const { promise: nextTurn, reject } = Promise.withResolvers<never>();
+  underWay.add(reject);
+  watch();
   try {
     return await Promise.race([work(), nextTurn]);
   } finally {
-    clearImmediate(foreign);
+    underWay.delete(reject);
   }
+}
+
+/** One look a turn for all works. */
+function watch(): void {
+  if (watching) return;
+  watching = true;
+  setImmediate(() => {
+    watching = false;
+    for (const refuse of underWay) refuse(waited());
+  });
 }
 
 function waited(): ThroughlineError {

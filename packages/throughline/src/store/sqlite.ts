@@ -5,10 +5,10 @@ import { ThroughlineError } from '../errors.ts';
 import { invalid } from './check.ts';
 import { EngineStore, type StoreLimits } from './engine-store.ts';
 import { explain } from './sqlite/errors.ts';
+import { SqliteBatchWriter } from './sqlite/batch-writer.ts';
 import { inspect } from './sqlite/inspect.ts';
 import { SqliteReader } from './sqlite/reader.ts';
 import { migrate } from './sqlite/schema.ts';
-import { SqliteWriter } from './sqlite/writer.ts';
 import type { Store } from './store.ts';
 
 export interface SqliteOptions extends StoreLimits {
@@ -45,7 +45,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   if (writer === undefined) throw new ThroughlineError('internal', 'the store did not open');
   return new EngineStore(
     {
-      writer: new SqliteWriter(writer),
+      writer: new SqliteBatchWriter(writer),
       reader: reader && new SqliteReader(reader),
       // The writer last, since the last to close folds the write-ahead log into the file.
       close: () => opened.toReversed().forEach((db) => db.close()),

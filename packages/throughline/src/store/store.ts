@@ -122,7 +122,7 @@ export interface StoreReader {
   }): Promise<readonly StoredLogEntry[]>;
   /** Those that exist, in no order. */
   objects(ids: readonly string[]): Promise<readonly StoredObject[]>;
-  /** Ascending by sequence of their last change; at most `limit`. Name at least one of the three. */
+  /** Ascending by sequence of their last change; at most `limit`. Name an activity or a parent. */
   objectsOf(query: {
     readonly activity?: string;
     readonly parent?: string;

@@ -84,7 +84,6 @@ export function describeObjectLists({ store }: Suite): void {
     expect(await ids({ activity: 'A', limit: 2 })).toEqual(['t2', 't1']);
     expect(await ids({ activity: 'A', kind: 'dialog' })).toEqual(['d']);
     expect(await ids({ parent: 'd' })).toEqual(['t2', 't1']);
-    expect(await ids({ kind: 'task' })).toEqual(['t2', 't3', 't1']);
     expect(await ids({ parent: 'd', activity: 'B' })).toEqual([]);
     await put(store(), (w) =>
       w.putObject(object('t2', 10, { activity: 'A', parent: 'd', kind: 'task' })),

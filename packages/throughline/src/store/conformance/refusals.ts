@@ -61,7 +61,7 @@ export function describeBounds({ store }: Suite): void {
       (w) => w.log({ after: 0, limit: -1 }),
       (w) => w.records({ kind: 'task', index: { owner: 'o' }, limit: Infinity }),
       (w) => w.records({ kind: 'task', index: {}, limit: 1 }),
-      (w) => w.objectsOf({ limit: 1 }),
+      (w) => w.objectsOf({ kind: 'task', limit: 1 }),
       (w) => w.reach(['a'], { direction: 'out', depth: -1, limit: 1 }),
     ];
     for (const ask of asks) {

@@ -48,7 +48,6 @@ export class MemoryEngine implements WriteEngine {
   readonly #objects = new Table<Raw<StoredObject>>(this.#undo, (object) => [
     term('activity', object.activity),
     term('parent', object.parent),
-    term('kind', object.kind),
   ]);
   readonly #edges = new Table<Raw<StoredEdge>>(this.#undo, (edge) => [
     term('out', edge.from),
@@ -117,7 +116,7 @@ export class MemoryEngine implements WriteEngine {
   }
 
   objectsOf({ activity, parent, kind, limit }: ObjectQuery): Raw<StoredObject>[] {
-    const given = Object.entries({ parent, activity, kind }).find(([, v]) => v !== undefined);
+    const given = Object.entries({ parent, activity }).find(([, v]) => v !== undefined);
     return this.#objects
       .find(given && term(...given))
       .filter((object) => activity === undefined || object.activity === activity)

@@ -163,35 +163,29 @@ describe('opening a file', () => {
     },
   );
 
-  test('each operation goes along an index', async () => {
-    const db = new Database(freshPath());
-    db.close();
+  // Lists of one case are sorted; pages of lists without an end are not.
+  test.each([
+    'select * from log where about = 1 and seq > 1 order by seq limit 1',
+    'select * from log where activity = 1 and seq > 1 order by seq limit 1',
+    'select * from objects where activity = 1',
+    'select * from objects where parent = 1',
+    'select target from edges where source = 1 and type in (1, 2) and active = 1',
+    'select source from edges where target = 1 and type in (1, 2) and active = 1',
+    'select * from edges where activity = 1',
+    `select record from terms where kind = 1 and name = 1 and value = 'v' and sort >= 1
+     and (sort, key) < (1, 'k') order by sort desc, key desc limit 1`,
+    'select * from records where activity = 1',
+    'select * from records where expires <= 1 order by expires limit 1',
+    'select n from slots where live = 0 and length(bytes) = 64 limit 1',
+  ])('there is an index for: %s', async (sql) => {
     const path = freshPath();
     await fill(path, 1);
-    const reader = new Database(path, { readonly: true });
-    const plans = [
-      'select * from log where about = 1 and seq > 1 order by seq limit 1',
-      'select * from log where activity = 1 and seq > 1 order by seq limit 1',
-      'select * from objects where activity = 1 order by seq limit 1',
-      'select * from objects where parent = 1 order by seq limit 1',
-      'select target from edges where source = 1 and type in (1, 2) and active = 1',
-      'select source from edges where target = 1 and type in (1, 2) and active = 1',
-      'select * from edges where activity = 1 order by seq limit 1',
-      `select record from terms where kind = 1 and name = 1 and value = 'v' and sort >= 1
-       and (sort, key) < (1, 'k') order by sort desc, key desc limit 1`,
-      'select * from records where expires <= 1 order by expires limit 1',
-    ].map((sql) =>
-      reader
-        .prepare<[], { detail: string }>(`explain query plan ${sql}`)
-        .all()
-        .map(({ detail }) => detail)
-        .join('; '),
-    );
-    reader.close();
-    for (const plan of plans) {
-      expect(plan).toMatch(/^SEARCH .* USING (COVERING |PRIMARY )?(INDEX|KEY)/);
-      expect(plan).not.toMatch(/TEMP B-TREE|SCAN/);
-    }
+    const db = new Database(path, { readonly: true });
+    const steps = db.prepare<[], { detail: string }>(`explain query plan ${sql}`).all();
+    db.close();
+    expect(steps.map(({ detail }) => detail)).toEqual([
+      expect.stringMatching(/^SEARCH .* USING (COVERING |PRIMARY )?(INDEX|KEY)/),
+    ]);
   });
 });
 

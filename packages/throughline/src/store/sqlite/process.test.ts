@@ -20,7 +20,7 @@ afterAll(() => {
 /** Writes for as long as it lives or is asked to, eight at a time; says what was acknowledged. */
 const program = `
   import { openSqliteStore } from ${JSON.stringify(new URL('../sqlite.ts', import.meta.url).href)};
-  const [path, name, count] = process.argv.slice(1);
+  const [path, name, count, pauseMs] = process.argv.slice(1);
   const store = await openSqliteStore({ path });
   console.log('open');
   let next = 0;
@@ -37,6 +37,7 @@ const program = `
         return entry.seq;
       });
       console.log(seq + ' ' + id);
+      if (pauseMs !== '0') await new Promise((resolve) => setTimeout(resolve, Number(pauseMs)));
     }
   }));
   await store.close();
@@ -50,10 +51,10 @@ interface Writer {
   readonly ended: Promise<unknown>;
 }
 
-function startWriter(path: string, name: string, count: number): Writer {
+function startWriter(path: string, name: string, count: number, pauseMs = 0): Writer {
   const child = spawn(
     process.execPath,
-    ['--input-type=module', '--eval', program, path, name, String(count)],
+    ['--input-type=module', '--eval', program, path, name, `${count}`, `${pauseMs}`],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   children.add(child);
@@ -120,7 +121,7 @@ describe('several processes', () => {
 
   test('a second one can be opened while the first writes', { timeout: 30_000 }, async () => {
     const path = join(folder, 'busy.db');
-    const writer = startWriter(path, 'busy', Infinity);
+    const writer = startWriter(path, 'busy', Infinity, 10);
     await writer.opened;
     for (let i = 0; i < 5; i++) {
       const store = await openSqliteStore({ path });

@@ -27,9 +27,8 @@ const steps: readonly string[] = [
     n integer primary key, kind text not null, activity integer, parent integer,
     seq integer not null, shape text not null, sealed integer
   ) strict;
-  create index objects_kind on objects (kind, seq);
-  create index objects_activity on objects (activity, seq) where activity is not null;
-  create index objects_parent on objects (parent, seq) where parent is not null;
+  create index objects_activity on objects (activity) where activity is not null;
+  create index objects_parent on objects (parent) where parent is not null;
 
   create table edges (
     n integer primary key, id text not null unique, type integer not null,
@@ -38,7 +37,7 @@ const steps: readonly string[] = [
   ) strict;
   create index edges_out on edges (source, type, active, target);
   create index edges_in on edges (target, type, active, source);
-  create index edges_activity on edges (activity, seq) where activity is not null;
+  create index edges_activity on edges (activity) where activity is not null;
 
   create table records (
     n integer primary key, kind integer not null, key text not null, version integer not null,
@@ -68,11 +67,17 @@ export function newerVersion(found: number): ThroughlineError {
   );
 }
 
+function versionOf(db: Database): number {
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
 /** Brings an open, empty or older database to this version, in one transaction. */
 export function migrate(db: Database): void {
+  // Another process may hold the lock for long, and nothing is to be written as a rule.
+  if (versionOf(db) === schemaVersion) return;
   db.exec('begin immediate');
   try {
-    const version = Number(db.pragma('user_version', { simple: true }));
+    const version = versionOf(db);
     if (version > schemaVersion) throw newerVersion(version);
     for (const step of steps.slice(version)) db.exec(step);
     db.pragma(`application_id = ${applicationId}`);

@@ -69,7 +69,7 @@ export class SqliteWriter extends SqliteReader implements WriteEngine {
     this.#names.clear();
     this.#forget();
     this.sql('rollback to work').run();
-    this.keep();
+    this.sql('release work').run();
   }
 
   scrub(): boolean {
