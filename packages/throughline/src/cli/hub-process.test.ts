@@ -139,6 +139,14 @@ describe('a command as a process of its own', () => {
   });
 });
 
+describe('a reader that has seen enough', () => {
+  it('ends a command without a word', async () => {
+    const { child, ended } = start('--help');
+    child.stdout?.destroy();
+    expect(await ended).toEqual({ exitCode: 0, out: '', err: '' });
+  });
+});
+
 describe('case list', () => {
   it('has the case with its whole id', async () => {
     const { out } = await tell('case', 'list');

@@ -1,3 +1,10 @@
+import { exitCodes } from './exit.ts';
 import { run } from './program.ts';
+
+// A reader that has seen enough, such as head, is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCodes.ok);
+  throw error;
+});
 
 process.exitCode = await run(process.argv.slice(2), process);
