@@ -311,3 +311,47 @@ describe('erasure in the file', () => {
     await store.close();
   });
 });
+
+describe('a file that another process holds', () => {
+  test('writes are refused as unavailable after the time to wait, and work once it lets go', async () => {
+    const path = freshPath();
+    const store = await openSqliteStore({ path, busyTimeoutMs: 20 });
+    const other = new Database(path);
+    other.exec('begin immediate');
+    const heard: number[] = [];
+    store.onCommit((seq) => heard.push(seq));
+    const entry = (id: string): { id: string; about: string; shape: null } => ({
+      id,
+      about: 'o',
+      shape: null,
+    });
+    const writes = ['1', '2'].map((id) => store.write((w) => w.append([entry(id)])));
+    const refused = { status: 'rejected', reason: { code: 'unavailable', retryable: true } };
+    expect(await Promise.allSettled(writes)).toMatchObject([refused, refused]);
+    expect((await store.read((r) => r.head())).seq).toBe(0);
+    other.exec('commit');
+    await store.write((w) => w.append([entry('1')]));
+    expect(heard).toEqual([1]);
+    other.close();
+    await store.close();
+  });
+
+  test('a commit that fails is acknowledged to nobody, and is not there afterwards', async () => {
+    const path = freshPath();
+    const store = await openSqliteStore({ path });
+    await store.write((w) => w.append([{ id: '1', about: 'o', shape: null }]));
+    const other = new Database(path);
+    // A constraint that SQLite checks as late as the commit.
+    other.exec(`create table parent (n integer primary key);
+      create table child (n integer references parent deferrable initially deferred);
+      create trigger orphan after insert on log begin insert into child values (99); end`);
+    const refused = store.write((w) => w.append([{ id: '2', about: 'o', shape: null }]));
+    await expect(refused).rejects.toMatchObject({ code: 'internal' });
+    other.exec('drop trigger orphan');
+    const [entry] = await store.write((w) => w.append([{ id: '3', about: 'o', shape: null }]));
+    expect(entry?.seq).toBe(2);
+    expect(await verifyChain(store)).toEqual({ verified: 2 });
+    other.close();
+    await store.close();
+  });
+});
