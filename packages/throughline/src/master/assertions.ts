@@ -13,16 +13,18 @@ export async function attemptDrafts(
   subtask: Subtask,
   attempt: Attempt,
   agent: KnownAgent,
-  connection: Pick<AgentConnection, 'extensions'>,
+  connection: Pick<AgentConnection, 'extensions' | 'url'>,
 ): Promise<DraftInput[]> {
   const { state } = run.journal;
+  const isOurs = connection.extensions.has(correlationExtension);
   const participants = [
     await run.ports.participant({ kind: 'agent', principal: run.self.id, name: run.self.name }),
     await run.ports.participant({
       kind: 'agent',
-      principal: agent.id,
       name: agent.name,
-      url: agent.url,
+      url: connection.url,
+      // An outsider is known by its address.
+      ...(isOurs && { principal: agent.id }),
     }),
   ];
   const { edges, dialog, task, after } = attempt;
@@ -34,7 +36,7 @@ export async function attemptDrafts(
         activity: state.activity,
         participants: [...new Set(participants)],
         objective: subtask.name,
-        managed: connection.extensions.has(correlationExtension) ? 'ours' : 'none',
+        managed: isOurs ? 'ours' : 'none',
       },
     },
     edge(edges['dialog'], 'delegated-from', dialog, state.dialog),

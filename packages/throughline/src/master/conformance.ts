@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
-import { AgentCard, Message, Part as WirePart, Task, TaskState } from '@a2a-js/sdk';
+import { AgentCard, Message, Task, TaskState, type Part as WirePart } from '@a2a-js/sdk';
 import {
   AgentEvent,
   DefaultRequestHandler,
@@ -14,8 +14,7 @@ import {
 } from '@a2a-js/sdk/server';
 import { agentCard } from '../bindings/a2a/card.ts';
 import { serveA2a } from '../bindings/a2a/serve.ts';
-import { agentText, partsFromWire, partToWire, stateOf, textOf } from '../bindings/a2a/wire.ts';
-import { ThroughlineError } from '../errors.ts';
+import { agentText, partToWire } from '../bindings/a2a/wire.ts';
 import type { Part } from '../handover/parts.ts';
 import { Hub } from '../hub/index.ts';
 import { agentContextMediaType, type AgentContext } from '../model/agent-context.ts';
@@ -25,16 +24,16 @@ import type { Principal } from '../model/principal.ts';
 import { openMemoryStore } from '../store/index.ts';
 import type { OfferedContent } from './offer.ts';
 import type { WorkflowInput } from './workflow.ts';
-import type { AgentTask, Connect, KnownAgent, OutgoingMessage } from './connection.ts';
+import type { KnownAgent } from './connection.ts';
 
 /** What an agent of the tests may do with one AgentContext. */
 export interface Bench {
   readonly context: AgentContext;
   readonly message: Message;
-  read(contextId: string): Promise<string>;
-  output(name: string, text: string): Promise<ContentRef>;
-  artifact(name: string, part: Part, envelope?: Envelope): void;
-  itemDone(itemId: string): void;
+  readonly read: (contextId: string) => Promise<string>;
+  readonly output: (name: string, text: string) => Promise<ContentRef>;
+  readonly artifact: (name: string, part: Part, envelope?: Envelope) => void;
+  readonly itemDone: (itemId: string) => void;
 }
 
 /** What such an agent returns as its AgentContext; undefined: none. */
@@ -281,85 +280,6 @@ export async function rpc(url: string, authorization: string, call: object): Pro
   if (answer.error !== undefined) throw new Error(answer.error.message);
   return answer.result;
 }
-
-/** A connection that polls: what a Master can count on with any agent. */
-export const pollingConnect: Connect = async ({ url, credential = '' }) => {
-  const response = await reached(fetch(new URL('.well-known/agent-card.json', url)));
-  const card = AgentCard.fromJSON(JSON.parse(await response.text()));
-  const wire = (message: OutgoingMessage): unknown => ({
-    messageId: message.messageId,
-    role: 'ROLE_USER',
-    parts: message.parts.map((part) => WirePart.toJSON(partToWire(part))),
-    metadata: {
-      ...message.metadata,
-      ...(message.envelope && { [correlationExtension]: message.envelope }),
-    },
-    extensions: message.extensions,
-  });
-  const poll = async function* (id: string, signal: AbortSignal): AsyncGenerator<AgentTask> {
-    while (!signal.aborted) {
-      const result = await reached(rpc(url, credential, { method: 'GetTask', params: { id } }));
-      yield asAgentTask(Task.fromJSON(result));
-      await new Promise((resolve) => {
-        setTimeout(resolve, 10);
-      });
-    }
-  };
-  return {
-    extensions: new Set(card.capabilities?.extensions.map(({ uri }) => uri)),
-    encode: (message) => JSON.stringify(wire(message)),
-    send: async function* (message, _place, signal) {
-      const params = { message: wire(message), configuration: { returnImmediately: true } };
-      const result = Object(await reached(rpc(url, credential, { method: 'SendMessage', params })));
-      if (result.message !== undefined) {
-        const reply = Message.fromJSON(result.message);
-        const text = partsFromWire(reply.parts).flatMap((each) =>
-          each.kind === 'text' ? [each.text] : [],
-        );
-        yield {
-          contextId: reply.contextId,
-          state: 'completed',
-          text: text.join(''),
-          metadata: {},
-          outputs: [],
-        };
-        return;
-      }
-      const task = Task.fromJSON(result.task);
-      yield asAgentTask(task);
-      yield* poll(task.id, signal);
-    },
-    follow: (id, _place, signal) => poll(id, signal),
-  };
-};
-
-async function reached<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    const text = error instanceof Error ? error.message : '';
-    const code = text.includes('not found')
-      ? 'not-found'
-      : text === 'fetch failed'
-        ? 'unavailable'
-        : 'invalid';
-    throw new ThroughlineError(code, text, { cause: error });
-  }
-}
-
-const asAgentTask = (task: Task): AgentTask => ({
-  taskId: task.id,
-  contextId: task.contextId,
-  ...stateOf(task),
-  text: textOf(task.status?.message?.parts ?? []),
-  metadata: task.metadata ?? {},
-  outputs: task.artifacts.map(({ artifactId, name, parts, metadata }) => ({
-    id: artifactId,
-    name,
-    parts: partsFromWire(parts),
-    ...(metadata && { metadata }),
-  })),
-});
 
 function working(request: RequestContext, bus: ExecutionEventBus): void {
   bus.publish(

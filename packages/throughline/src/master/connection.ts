@@ -7,8 +7,8 @@ export interface OutgoingMessage {
   readonly messageId: string;
   readonly parts: readonly Part[];
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Sent only to agents that declare the correlation extension. */
-  readonly envelope?: Envelope;
+  /** Sent only to agents that declare the correlation extension; tells the observer in any case. */
+  readonly envelope: Envelope;
   readonly extensions: readonly string[];
 }
 
@@ -47,6 +47,8 @@ export interface Place {
  * an error with `retryable`.
  */
 export interface AgentConnection {
+  /** Where the agent is reached. */
+  readonly url: string;
   /** Extension URIs that the agent's card declares. */
   readonly extensions: ReadonlySet<string>;
   /** The message as it goes out, for counting. */
@@ -54,6 +56,7 @@ export interface AgentConnection {
   send(message: OutgoingMessage, place: Place, signal: AbortSignal): AsyncIterable<AgentTask>;
   /** Goes on with a task that the agent has already: what it is now, then its changes. */
   follow(taskId: string, place: Place, signal: AbortSignal): AsyncIterable<AgentTask>;
+  close(): Promise<void>;
 }
 
 /** An agent that a Master may invoke. */

@@ -4,6 +4,7 @@ import { itemStateSchema } from '../model/agent-context.ts';
 import { contentAccessKey } from '../model/content.ts';
 import { utf8Length } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
+import { correlationExtension } from '../model/envelope.ts';
 import { finalTaskStates } from '../model/task.ts';
 import { attemptDrafts } from './assertions.ts';
 import type { AgentConnection, AgentTask, KnownAgent } from './connection.ts';
@@ -22,16 +23,14 @@ const lateLookMs = 10_000;
 /** The agent, or the way to it, failed: everything else is the Master's own trouble. */
 class AgentFailure extends Error {
   readonly error: ThroughlineError;
-  constructor(error: unknown) {
+  constructor(error: ThroughlineError) {
     super('the agent failed', { cause: error });
-    this.error =
-      error instanceof ThroughlineError
-        ? error
-        : new ThroughlineError('unavailable', 'The connection to the agent broke.', {
-            cause: error,
-          });
+    this.error = error;
   }
 }
+
+/** It may have been done, and may not be asked for twice. */
+class Unrepeatable extends AgentFailure {}
 
 /** The texts of a hand-over as they are counted and kept. */
 export interface HandoverTexts {
@@ -57,6 +56,14 @@ export async function exchange(
   agent: KnownAgent,
 ): Promise<Exchanged> {
   const step = new Step(run, subtask, agent);
+  try {
+    return await exchangeWith(run, step);
+  } finally {
+    await step.close();
+  }
+}
+
+async function exchangeWith(run: RunContext, step: Step): Promise<Exchanged> {
   const left = Date.parse(step.attempt.deadline) - run.now().getTime();
   const least = step.attempt.asserted ? lateLookMs : 0;
   const deadline = AbortSignal.timeout(Math.min(Math.max(left, least), 2 ** 31 - 1));
@@ -69,6 +76,7 @@ export async function exchange(
     } catch (error) {
       if (!(error instanceof AgentFailure)) throw error;
       reason = error.error.message;
+      if (error instanceof Unrepeatable) return { kind: 'unknown', reason };
       if (!error.error.retryable) return { kind: 'refused', reason };
     }
     run.signal.throwIfAborted();
@@ -88,11 +96,14 @@ class Step {
   #connection: AgentConnection | undefined;
   #texts: HandoverTexts | undefined;
   #lost = false;
+  /** The message went out, as far as anybody knows. */
+  #mayHaveArrived: boolean;
 
   constructor(run: RunContext, subtask: Subtask, agent: KnownAgent) {
     this.#run = run;
     this.#subtask = subtask;
     this.#agent = agent;
+    this.#mayHaveArrived = this.attempt.asserted;
   }
 
   get attempt(): Attempt {
@@ -106,6 +117,12 @@ class Step {
     return this.#texts ?? this.#count(await this.#compose());
   }
 
+  async close(): Promise<void> {
+    const connection = this.#connection;
+    this.#connection = undefined;
+    await connection?.close().catch(() => undefined);
+  }
+
   /** Sends or follows; undefined when the connection ended before the task did. */
   async once(signal: AbortSignal): Promise<AgentTask | undefined> {
     this.#connection ??= await fromAgent(() => this.#run.connect(this.#agent, signal), signal);
@@ -114,7 +131,8 @@ class Step {
       return await this.#watch(await this.#open(connection, signal), signal);
     } catch (error) {
       if (error instanceof AgentFailure) {
-        this.#connection = undefined;
+        this.#mayHaveArrived ||= this.attempt.asserted && error.error.details['sent'] !== 'no';
+        await this.close();
         // A task that the agent no longer knows is begun again, by the very same message.
         if (error.error.code === 'not-found' && this.attempt.local?.taskId !== undefined) {
           if (this.#lost) throw error;
@@ -132,6 +150,15 @@ class Step {
     const place = { activity: run.journal.state.activity, dialog, task };
     if (local?.taskId !== undefined && !this.#lost) {
       return connection.follow(local.taskId, place, signal);
+    }
+    const isKnownById = connection.extensions.has(correlationExtension);
+    if (this.#mayHaveArrived && !isKnownById && !this.#subtask.repeatable) {
+      throw new Unrepeatable(
+        new ThroughlineError(
+          'unavailable',
+          'The message may have arrived and must not go out twice.',
+        ),
+      );
     }
     const drafts = this.attempt.asserted
       ? []
@@ -237,14 +264,15 @@ const progressSchema = z.object({ ItemStateUpdates: z.array(itemStateSchema).max
 /** Marks what the agent is to blame for; never waits beyond the signal. */
 async function fromAgent<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void =>
-    reject(new ThroughlineError('timeout', 'The agent did not answer in time.'));
+  const late = new ThroughlineError('timeout', 'The agent did not answer in time.');
+  const onAbort = (): void => reject(late);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
     if (signal.aborted) onAbort();
     return await Promise.race([signal.aborted ? aborted : work(), aborted]);
   } catch (error) {
-    throw new AgentFailure(error);
+    if (signal.aborted) throw new AgentFailure(late);
+    throw error instanceof ThroughlineError ? new AgentFailure(error) : error;
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

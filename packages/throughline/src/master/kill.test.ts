@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { alice, cashBackAgents, offered, pollingConnect, workflow, World } from './conformance.ts';
+import { alice, cashBackAgents, offered, workflow, World } from './conformance.ts';
+import type { A2aPorts } from '../bindings/a2a/ports.ts';
+import { connectOverA2a } from './a2a-connection.ts';
 import type { Connect } from './connection.ts';
 import { createMaster, type Master } from './master.ts';
 import type { MasterPorts } from './ports.ts';
@@ -42,28 +44,37 @@ class Process {
       saveHandover: (handover, texts) =>
         this.#step('saveHandover', () => ports.saveHandover(handover, texts)),
     };
+    const a2a: Pick<A2aPorts, 'observe'> = {
+      observe: (caller, seen) => this.#alive(() => this.#world.hub.observe(caller, seen)),
+    };
     return createMaster({
       ports: mortal,
-      self: { id: 'desk', name: 'Desk' },
+      a2a,
+      principal: this.#world.desk,
+      name: 'Desk',
       agents: this.#world.agents,
-      connect: this.#connect,
+      connect: this.#connect(a2a),
       retryMs: 5,
     });
   }
 
-  readonly #connect: Connect = async (agent, signal) => {
-    const connection = await this.#step('connect', () => pollingConnect(agent, signal));
+  #connect(a2a: Pick<A2aPorts, 'observe'>): Connect {
+    const { desk } = this.#world;
+    const connect = connectOverA2a({ a2a, principal: desk, name: 'Desk', retryMs: 5 });
     const step = this.#step.bind(this);
-    return {
-      ...connection,
-      send: async function* (message, place, until) {
-        const answers = connection.send(message, place, until)[Symbol.asyncIterator]();
-        const first = await step('send', () => answers.next());
-        if (first.done !== true) yield first.value;
-        yield* { [Symbol.asyncIterator]: () => answers };
-      },
+    return async (agent, signal) => {
+      const connection = await step('connect', () => connect(agent, signal));
+      return {
+        ...connection,
+        send: async function* (message, place, until) {
+          const answers = connection.send(message, place, until)[Symbol.asyncIterator]();
+          const first = await step('send', () => answers.next());
+          if (first.done !== true) yield first.value;
+          yield* { [Symbol.asyncIterator]: () => answers };
+        },
+      };
     };
-  };
+  }
 
   async #alive<T>(work: () => Promise<T>): Promise<T> {
     this.#life.signal.throwIfAborted();
@@ -74,11 +85,13 @@ class Process {
     this.#life.signal.throwIfAborted();
     this.steps.push(name);
     const dies = this.steps.length === this.#dieAt;
-    const result = dies && this.#when === 'before' ? undefined : await work();
-    if (dies) this.#life.abort(new Error(`killed ${this.#when} ${name}`));
+    const die = (): void => this.#life.abort(new Error(`killed ${this.#when} ${name}`));
+    if (dies && this.#when === 'before') die();
     this.#life.signal.throwIfAborted();
-    if (result === undefined && dies) throw new Error('killed');
-    return result as T;
+    const result = await work();
+    if (dies) die();
+    this.#life.signal.throwIfAborted();
+    return result;
   }
 }
 
@@ -118,12 +131,15 @@ describe('a Master that is killed', () => {
         const messages = world.received.slice(from).filter(({ messageId }) => messageId !== '');
         const ids = (agent: string): string[] =>
           messages.flatMap((each) => (each.agent === agent ? [each.messageId] : []));
-        // One message for each subtask; behind the hub it also runs once.
+        // One message for each subtask; behind the hub it also runs once. A plain agent does not know
+        // a message that comes again, and the graph says so.
         expect(ids('reader')).toHaveLength(1);
         expect(new Set(ids('checker')).size).toBe(1);
         const view = await world.hub.caseView(alice, report.activity);
         expect(view.conflicts).toEqual([]);
-        expect(view.tasks).toHaveLength(3);
+        expect(view.tasks.length).toBeGreaterThanOrEqual(3);
+        expect(view.tasks.length).toBeLessThanOrEqual(2 + ids('checker').length);
+        expect(view.dialogs).toHaveLength(3);
         expect(await second.master().openRuns()).toEqual([]);
       }
       expect(new Set(killedAt)).toEqual(
@@ -131,6 +147,6 @@ describe('a Master that is killed', () => {
       );
       expect(killedAt.length).toBeGreaterThan(15);
     },
-    120_000,
+    60_000,
   );
 });

@@ -1,6 +1,9 @@
 import { countTokens, tokenizerName, type CountTokens } from '../handover/count-tokens.ts';
 import type { Selector } from '../handover/select.ts';
+import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
+import type { Principal } from '../model/principal.ts';
+import { connectOverA2a } from './a2a-connection.ts';
 import { checkPlan } from './check-plan.ts';
 import type { Connect, KnownAgent } from './connection.ts';
 import { Contents } from './contents.ts';
@@ -16,10 +19,20 @@ import { asWorkflow, type Workflow, type WorkflowInput } from './workflow.ts';
 
 export interface MasterOptions {
   readonly ports: MasterPorts;
-  /** The Master's own principal id and name. */
-  readonly self: { readonly id: string; readonly name: string };
+  /** Where the client side of A2A tells what it sees: the hub, or a client of it. */
+  readonly a2a: Pick<A2aPorts, 'observe'>;
+  /** The Master's own principal, whose ports these are. */
+  readonly principal: Principal;
+  readonly name: string;
   readonly agents: readonly KnownAgent[];
-  readonly connect: Connect;
+  /** How agents are reached. Default: over A2A. */
+  readonly connect?: Connect;
+  /** Plain http to another machine is refused unless this is set. */
+  readonly allowPlainHttp?: boolean;
+  /** Bytes of one answer of an agent. Default 32 MiB. */
+  readonly maxResponseBytes?: number;
+  /** Told of observations that could not be recorded; the run goes on. */
+  readonly onFault?: (error: unknown) => void;
   /** Subtasks at work at once; 1 is one round after the other. Default 4. */
   readonly parallel?: number;
   /** Narrows what a subtask gets; default: exactly what it needs. */
@@ -127,13 +140,13 @@ async function finish(
   journal: Journal,
   { onEvent = () => undefined, signal }: RunOptions,
 ): Promise<RunReport> {
-  const { ports, parallel = 4 } = options;
+  const { ports, principal, name, parallel = 4, retryMs = 250 } = options;
   const given = new AbortController();
   const run: RunContext = {
     ports,
-    self: options.self,
+    self: { id: principal.id, name },
     agents: new Map(options.agents.map((agent) => [agent.id, agent])),
-    connect: options.connect,
+    connect: options.connect ?? connectOverA2a({ ...options, retryMs }),
     journal,
     contents: new Contents(ports),
     emit: onEvent,
@@ -142,7 +155,7 @@ async function finish(
     selector: options.selector,
     grade: options.grade,
     now: options.now ?? (() => new Date()),
-    retryMs: options.retryMs ?? 250,
+    retryMs,
     signal: signal === undefined ? given.signal : AbortSignal.any([signal, given.signal]),
   };
   await drive(run, parallel, (reason) => given.abort(reason));

@@ -30,36 +30,30 @@ export async function composeMessage(
   connection: AgentConnection,
 ): Promise<ComposedMessage> {
   const items = itemsOf(run, attempt);
-  const speaksContext = connection.extensions.has(contentAccessKey);
-  const speaksCorrelation = connection.extensions.has(correlationExtension);
-  const message = (access: ContentAccess): OutgoingMessage => ({
-    messageId: attempt.messageId,
-    parts: [
-      {
-        kind: 'data',
-        data: attempt.context,
-        mediaType: agentContextMediaType,
-      },
-    ],
-    metadata: { [contentAccessKey]: access },
-    ...(speaksCorrelation && { envelope: envelopeOf(run, attempt, items) }),
-    extensions: [contentAccessKey, ...(speaksCorrelation ? [correlationExtension] : [])],
-  });
-  if (!speaksContext) {
+  const base = { messageId: attempt.messageId };
+  if (!connection.extensions.has(contentAccessKey)) {
     const contents = await Promise.all(
       items.map(async ({ ref }) => ({
         contextId: ref.resource,
         content: await run.contents.content(ref),
       })),
     );
-    const plain: OutgoingMessage = {
-      messageId: attempt.messageId,
+    const message: OutgoingMessage = {
+      ...base,
       parts: plainMessage(attempt.context, contents),
-      ...(speaksCorrelation && { envelope: envelopeOf(run, attempt, items) }),
-      extensions: speaksCorrelation ? [correlationExtension] : [],
+      // The first part is the text that says what to do.
+      envelope: envelopeOf(run, attempt, items, 1),
+      extensions: [correlationExtension],
     };
-    return { message: plain, sent: connection.encode(plain) };
+    return { message, sent: connection.encode(message) };
   }
+  const message = (access: ContentAccess): OutgoingMessage => ({
+    ...base,
+    parts: [{ kind: 'data', data: attempt.context, mediaType: agentContextMediaType }],
+    metadata: { [contentAccessKey]: access },
+    envelope: envelopeOf(run, attempt, items),
+    extensions: [contentAccessKey, correlationExtension],
+  });
   const access = await accessTo(run, attempt, agent, items);
   const texts = await Promise.all(items.map(({ ref }) => run.contents.text(ref)));
   return {
@@ -109,12 +103,17 @@ function blunt(access: ContentAccess): ContentAccess {
   );
 }
 
-function envelopeOf(run: RunContext, attempt: Attempt, items: readonly RunItem[]): Envelope {
-  const resources = items.map(({ ref }) => ({
+/** `firstPart`: index of the part that carries the first item by value; absent: by reference. */
+function envelopeOf(
+  run: RunContext,
+  attempt: Attempt,
+  items: readonly RunItem[],
+  firstPart?: number,
+): Envelope {
+  const resources = items.map(({ ref }, at) => ({
     id: ref.resource,
-    mediaType: ref.mediaType,
     digest: ref.digest,
-    uri: ref.uri,
+    ...(firstPart !== undefined && { part: firstPart + at }),
   }));
   return {
     v: 1,

@@ -1,14 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { countTokens } from '../handover/count-tokens.ts';
-import {
-  alice,
-  canary,
-  cashBackAgents,
-  offered,
-  pollingConnect,
-  workflow,
-  World,
-} from './conformance.ts';
+import { alice, canary, cashBackAgents, offered, workflow, World } from './conformance.ts';
 import type { RunEvent } from './events.ts';
 import { createMaster, type Master, type MasterOptions } from './master.ts';
 import type { RunReport } from './report.ts';
@@ -22,9 +14,10 @@ afterEach(() => world.close());
 const master = (options: Partial<MasterOptions> = {}): Master =>
   createMaster({
     ports: world.hub.master(world.desk),
-    self: { id: 'desk', name: 'Desk' },
+    a2a: world.hub,
+    principal: world.desk,
+    name: 'Desk',
     agents: world.agents,
-    connect: pollingConnect,
     retryMs: 5,
     ...options,
   });

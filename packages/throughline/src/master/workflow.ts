@@ -59,6 +59,11 @@ const subtaskSchema = z.strictObject({
   evaluation: z.enum(['strict', 'relaxed']).default('strict'),
   compression: compressionPolicySchema.optional(),
   timeoutSeconds: z.number().positive().max(86_400).default(300),
+  /**
+   * Whether the message may go out again when nobody knows if it arrived. Agents behind a hub know it
+   * by its id and do it once; one that does not may do it twice. `false`: it is left `unresolved`.
+   */
+  repeatable: z.boolean().default(true),
   /** Attempts in all, the first included. */
   attempts: z.int().min(1).max(8).default(2),
 });

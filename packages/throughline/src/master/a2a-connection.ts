@@ -1,0 +1,59 @@
+import { connectA2a } from '../bindings/a2a/index.ts';
+import type { A2aPorts } from '../bindings/a2a/ports.ts';
+import type { Observation } from '../model/observation.ts';
+import type { Principal } from '../model/principal.ts';
+import type { AgentConnection, Connect } from './connection.ts';
+
+export interface A2aConnectOptions {
+  /** Where the client side tells what it sees. */
+  readonly a2a: Pick<A2aPorts, 'observe'>;
+  /** The Master's own principal and name. */
+  readonly principal: Principal;
+  readonly name: string;
+  /** Plain http to another machine is refused unless this is set. */
+  readonly allowPlainHttp?: boolean | undefined;
+  /** Bytes of one answer. Default 32 MiB. */
+  readonly maxResponseBytes?: number | undefined;
+  /** Milliseconds before a broken connection is taken up again for the first time. */
+  readonly retryMs: number;
+  /** Told of observations that could not be recorded. */
+  readonly onFault?: ((error: unknown) => void) | undefined;
+}
+
+/** An attempt ends by its own deadline; the binding's limit only must not come before. */
+const timeoutMs = 86_400_000;
+
+/** Reaches agents over A2A. */
+export function connectOverA2a(options: A2aConnectOptions): Connect {
+  const { a2a, principal, name, allowPlainHttp, maxResponseBytes, retryMs, onFault } = options;
+  return async (agent, opening): Promise<AgentConnection> => {
+    const client = await connectA2a({
+      url: agent.url,
+      self: { kind: 'agent', name, principal: principal.id },
+      principal: agent.id,
+      ports: { observe: (caller, seen) => a2a.observe(caller, withoutOutputs(seen)) },
+      caller: { principal },
+      retry: { attempts: 3, firstMs: retryMs, capMs: 5_000 },
+      onFault: (error) => onFault?.(error),
+      signal: opening,
+      ...(agent.credential !== undefined && { credential: agent.credential }),
+      ...(allowPlainHttp !== undefined && { allowPlainHttp }),
+      ...(maxResponseBytes !== undefined && { maxResponseBytes }),
+    });
+    return {
+      url: client.url,
+      extensions: client.extensions,
+      encode: (message) => client.encode(message),
+      send: (message, place, signal) => client.watch(message, { place, signal, timeoutMs }),
+      follow: (taskId, place, signal) => client.follow(taskId, { place, signal, timeoutMs }),
+      close: () => client.close(),
+    };
+  };
+}
+
+/**
+ * What a task put out is the Master's to say: it knows where the bytes went, and the same output
+ * would be there twice.
+ */
+const withoutOutputs = (seen: readonly Observation[]): Observation[] =>
+  seen.filter(({ kind }) => kind !== 'artifact');
