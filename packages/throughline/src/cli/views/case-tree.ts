@@ -20,16 +20,25 @@ export function caseTree(words: Words): string[] {
 
 /**
  * A Dialog hangs in one place: under the Task that its Tasks were delegated from, else under the
- * Dialog it was delegated from, else under its Activity.
+ * Dialog it was delegated from, else under its Activity. Never below itself: Tasks of two Dialogs may
+ * be delegated both ways.
  */
 function placesOf({ graph, view }: Words): Places {
   const places = new Map<string, Dialog[]>();
+  const above = new Map<string, string>();
+  const dialogOf = (id: string): string | undefined =>
+    graph.task(id)?.dialog ?? graph.dialog(id)?.id;
+  const isBelow = (dialog: string | undefined, other: string): boolean =>
+    dialog !== undefined && (dialog === other || isBelow(above.get(dialog), other));
   for (const dialog of view.dialogs) {
-    const from = (id: string): string[] => graph.out(id, ['delegated-from']).map((edge) => edge.to);
+    const from = (id: string): string[] => graph.out(id, ['delegated-from']).map(({ to }) => to);
     const parents = [...graph.tasksOf(dialog.id).flatMap(({ id }) => from(id)), ...from(dialog.id)];
-    const parent = parents.find(
-      (id) => graph.object(id) !== undefined && graph.task(id)?.dialog !== dialog.id,
-    );
+    const parent = parents.find((id) => {
+      const holder = dialogOf(id);
+      return holder !== undefined && !isBelow(holder, dialog.id);
+    });
+    const holder = parent === undefined ? undefined : dialogOf(parent);
+    if (holder !== undefined) above.set(dialog.id, holder);
     const place = parent ?? dialog.activity;
     places.set(place, [...(places.get(place) ?? []), dialog]);
   }
