@@ -21,6 +21,7 @@ const layers: ReadonlyMap<string, readonly string[]> = new Map<string, readonly 
     ring.map((name) => [name, rings.slice(0, at).flat()] satisfies [string, string[]]),
   ),
   ['client', ['errors', 'model']],
+  ['cli', [...ringed.filter((name) => name !== 'cli'), 'client']],
   ['index', [...ringed.filter((name) => name !== 'cli'), 'client']],
 ]);
 
