@@ -89,6 +89,7 @@ export async function recordFor(
   side: AgentSide,
   caller: Caller,
   taskId: string,
+  action?: 'cancel' | 'subscribe',
 ): Promise<TaskRecord> {
   if (!foreignId.safeParse(taskId).success) {
     throw new ThroughlineError(
@@ -96,7 +97,7 @@ export async function recordFor(
       'the task id is not one: empty, too long or not one segment',
     );
   }
-  const record = await side.ports.loadTask(caller, taskId);
+  const record = await side.ports.loadTask(caller, taskId, action);
   if (record === undefined) throw new TaskNotFoundError(`Task not found: ${taskId}`);
   return record;
 }

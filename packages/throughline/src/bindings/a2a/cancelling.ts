@@ -21,7 +21,7 @@ const is = (error: unknown, code: string): boolean =>
  * executor decides, or, where none works on it, the task is cancelled. What is over stays as it is.
  */
 export async function cancelTask(side: AgentSide, caller: Caller, taskId: string): Promise<Task> {
-  const record = await recordFor(side, caller, taskId);
+  const record = await recordFor(side, caller, taskId, 'cancel');
   if (isFinal(record)) return answerFor(record);
   const client = partyOf(caller.principal);
   const seen = { ...side.peers, client, contextId: record.contextId, now: side.now() };

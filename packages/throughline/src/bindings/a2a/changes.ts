@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../errors.ts';
 import type { Envelope } from '../../model/envelope.ts';
 import type { Observation, Party } from '../../model/observation.ts';
 import { noteOfArtifact, notesOfMessage, objectiveOf } from './notes.ts';
-import { envelopeIn, stateOf, type State } from './wire.ts';
+import { envelopeIn, isSettled, stateOf, type State } from './wire.ts';
 
 /** Between whom, and seen from which side. */
 export interface Peers {
@@ -87,31 +87,46 @@ export function artifactSeen(seen: Seen, taskId: string, artifact: Artifact): Ar
   };
 }
 
+interface Noted {
+  /** Changes when it grows; cheap to take, unlike a digest. */
+  readonly extent: number;
+  /** Digest or address as told; undefined until it is told. */
+  readonly told: string | undefined;
+}
+
+const extentOf = ({ parts }: Artifact): number => {
+  const lengths = parts.map(({ content }) =>
+    content === undefined || content.$case === 'data' ? 1 : content.value.length,
+  );
+  return lengths.reduce((sum, length) => sum + length, parts.length);
+};
+
 /**
- * What was told of one Task so far. An artifact is told when it first appears, and again when the
- * work stops if it grew meanwhile: a stream of chunks is not a stream of statements.
+ * What was told of one Task so far. An artifact is told when it has stopped growing: it came through
+ * an update unchanged, or the work stopped. A stream of chunks is one Resource, not many.
  */
 export class TaskChanges {
   readonly #state: State | undefined;
-  /** Artifact id → digest or address as told. */
-  readonly #told: ReadonlyMap<string, string>;
+  readonly #noted: ReadonlyMap<string, Noted>;
 
-  private constructor(state: State | undefined, told: ReadonlyMap<string, string>) {
+  private constructor(state: State | undefined, noted: ReadonlyMap<string, Noted>) {
     this.#state = state;
-    this.#told = told;
+    this.#noted = noted;
   }
 
   static ofNew(): TaskChanges {
     return new TaskChanges(undefined, new Map());
   }
 
-  /** What a stored task holds was told when it was stored. */
+  /** What a stored task holds was told. Its last artifact may have been growing still. */
   static ofStored(seen: Seen, task: Task): TaskChanges {
-    const told = task.artifacts.map((artifact): [string, string] => [
-      artifact.artifactId,
-      markOf(artifactSeen(seen, task.id, artifact)),
-    ]);
-    return new TaskChanges(stateOf(task), new Map(told));
+    const state = stateOf(task);
+    const whole = isSettled(state) ? task.artifacts : task.artifacts.slice(0, -1);
+    const noted = whole.map((artifact): [string, Noted] => {
+      const told = markOf(artifactSeen(seen, task.id, artifact));
+      return [artifact.artifactId, { extent: extentOf(artifact), told }];
+    });
+    return new TaskChanges(state, new Map(noted));
   }
 
   /** Observations of what is new in `task`, and what is told once they are recorded. */
@@ -121,18 +136,23 @@ export class TaskChanges {
     objective?: string,
   ): { observations: Observation[]; told: TaskChanges } {
     const state = stateOf(task);
+    const settled = isSettled(state);
     const moved = this.#state?.state !== state.state || this.#state.awaiting !== state.awaiting;
-    const stopped = moved && state.state !== 'in-progress' && state.state !== 'defined';
-    const told = new Map(this.#told);
+    const noted = new Map(this.#noted);
     const artifacts = task.artifacts.flatMap((artifact) => {
-      if (told.has(artifact.artifactId) && !stopped) return [];
+      const before = noted.get(artifact.artifactId);
+      if (before?.told !== undefined && !settled) return [];
+      const extent = extentOf(artifact);
+      if (before?.extent !== extent && !settled) {
+        noted.set(artifact.artifactId, { extent, told: undefined });
+        return [];
+      }
       const observation = artifactSeen(seen, task.id, artifact);
-      const mark = markOf(observation);
-      if (told.get(artifact.artifactId) === mark) return [];
-      told.set(artifact.artifactId, mark);
-      return [observation];
+      const told = markOf(observation);
+      noted.set(artifact.artifactId, { extent, told });
+      return before?.told === told ? [] : [observation];
     });
     const states = moved ? [stateSeen(seen, task.id, state, objective)] : [];
-    return { observations: [...artifacts, ...states], told: new TaskChanges(state, told) };
+    return { observations: [...artifacts, ...states], told: new TaskChanges(state, noted) };
   }
 }

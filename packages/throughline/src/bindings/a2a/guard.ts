@@ -134,7 +134,7 @@ export class Guard implements A2ARequestHandler {
       if (side.card.capabilities?.streaming !== true) {
         throw new UnsupportedOperationError('this agent does not stream; poll GetTask');
       }
-      const record = await recordFor(side, caller, params.id);
+      const record = await recordFor(side, caller, params.id, 'subscribe');
       if (isFinal(stateOf(taskOf(record)))) {
         throw new UnsupportedOperationError(
           `task ${params.id} is over; read it with GetTask, go on with a new message in its context ${record.contextId}`,

@@ -23,8 +23,15 @@ export interface A2aPorts {
     reply: { agent: string; messageId: string; contextId: string; reply: unknown },
     observations: readonly Observation[],
   ): Promise<void>;
-  /** Undefined: not there, or not the caller's. The executing agent may load its own. */
-  loadTask(caller: Caller, taskId: string): Promise<TaskRecord | undefined>;
+  /**
+   * Undefined: not there, or not the caller's for that action (default: `get`). The executing agent
+   * may load its own.
+   */
+  loadTask(
+    caller: Caller,
+    taskId: string,
+    action?: 'get' | 'cancel' | 'subscribe',
+  ): Promise<TaskRecord | undefined>;
   /**
    * Writes record and observations together; gives the new version. `conflict` when the version is
    * not the stored one, `terminal` when the stored task is over.

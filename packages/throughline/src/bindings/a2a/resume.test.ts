@@ -24,7 +24,7 @@ async function deadAgent(state = TaskState.TASK_STATE_WORKING): Promise<Agent> {
   });
   const params = { message: wireMessage('go'), configuration: { returnImmediately: true } };
   await rpc(agent.url, agent.keys.alice, 'SendMessage', params);
-  while (agent.ports.seen('artifact').length === 0) await new Promise(setImmediate);
+  while (([...agent.ports.records.values()][0]?.version ?? 0) < 2) await new Promise(setImmediate);
   return agent;
 }
 
