@@ -320,17 +320,14 @@ describe('a file that another process holds', () => {
     other.exec('begin immediate');
     const heard: number[] = [];
     store.onCommit((seq) => heard.push(seq));
-    const entry = (id: string): { id: string; about: string; shape: null } => ({
-      id,
-      about: 'o',
-      shape: null,
-    });
-    const writes = ['1', '2'].map((id) => store.write((w) => w.append([entry(id)])));
+    const writes = ['1', '2'].map((id) =>
+      store.write((w) => w.append([{ id, about: 'o', shape: null }])),
+    );
     const refused = { status: 'rejected', reason: { code: 'unavailable', retryable: true } };
     expect(await Promise.allSettled(writes)).toMatchObject([refused, refused]);
     expect((await store.read((r) => r.head())).seq).toBe(0);
     other.exec('commit');
-    await store.write((w) => w.append([entry('1')]));
+    await store.write((w) => w.append([{ id: '1', about: 'o', shape: null }]));
     expect(heard).toEqual([1]);
     other.close();
     await store.close();
