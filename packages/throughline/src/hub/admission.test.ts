@@ -10,6 +10,7 @@ import {
   refused,
   Scene,
   stores,
+  twoOnOneFile,
 } from './conformance.ts';
 
 describe.each(stores)('a message that asks to come in (%s)', (_name, open) => {
@@ -206,6 +207,28 @@ describe.each(stores)('the same messageId again (%s)', (_name, open) => {
     expect((await scene.hub.listTasks({ principal: priya }, {})).total).toBe(0);
     expect((await scene.hub.caseView(priya, contextId)).tasks).toHaveLength(1);
     expect(await refusal(scene.hub.saveReply({ principal: desk }, reply, seen))).toBe('conflict');
+  });
+});
+
+describe('two hubs on one file', () => {
+  it('let a message in once, and each knows what the other did', async () => {
+    const [first, second] = await twoOnOneFile();
+    const here = await Scene.open(() => Promise.resolve(first));
+    const there = await Scene.open(() => Promise.resolve(second));
+    const all = await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        (i % 2 === 0 ? here : there).admit(priya, { messageId: 'm' }),
+      ),
+    );
+    expect(all.filter(({ kind }) => kind === 'new')).toHaveLength(1);
+    const { contextId } = all[0] ?? { contextId: '' };
+    const task = await here.begin(priya, { contextId, messageId: 'm' });
+    expect(await there.admit(priya, { messageId: 'm' })).toMatchObject({ taskId: task.id });
+    const moves = await Promise.allSettled(
+      [here, there].map((scene) => scene.move(task, 'completed')),
+    );
+    expect(moves.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect((await here.hub.caseView(priya, contextId)).conflicts).toEqual([]);
   });
 });
 

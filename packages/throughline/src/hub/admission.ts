@@ -7,7 +7,7 @@ import {
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { Acting } from './acting.ts';
-import { authorize, may } from './authorize.ts';
+import { authorize } from './authorize.ts';
 import { guarded, nameFor, type Context, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Message, Messages } from './messages.ts';
@@ -184,7 +184,3 @@ export class Admissions {
     return { kind: 'new', contextId, issued: known === undefined && brought === undefined };
   }
 }
-
-/** Whether a principal may read a task that stands in this context. */
-export const mayRead = (principal: Principal, task: LiveTask, context: Context | undefined) =>
-  may(principal, 'get', guardTask(task, context));

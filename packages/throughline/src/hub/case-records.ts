@@ -14,7 +14,7 @@ const shapeSchema = z.object({
   updatedAt: z.int(),
 });
 const contentSchema = z.object({ tenant: foreignId, owner: foreignId });
-export const caseRecords = new Records('case', shapeSchema, contentSchema);
+const caseRecords = new Records('case', shapeSchema, contentSchema);
 export type CaseRecord = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
 
 /** Who a case belongs to; one record for each Activity, its sort the number of its last change. */

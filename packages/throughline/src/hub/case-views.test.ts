@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { openMemoryStore } from '../store/index.ts';
 import {
   bob,
   boss,
@@ -140,6 +141,27 @@ describe.each(stores)('a case (%s)', (_name, open) => {
     expect(relationships).toMatchObject([
       { type: 'related-to', from: idOf(second.id), to: idOf(first.id) },
     ]);
+  });
+});
+
+describe('a case of more than is looked at together', () => {
+  it('is cut, and says so', async () => {
+    const scene = await Scene.open(() => openMemoryStore());
+    const { contextId } = await scene.task(priya);
+    const { summary, ...small } = await scene.hub.caseView(priya, contextId);
+    expect(small).not.toHaveProperty('truncated');
+    const { activity } = summary;
+    const { seq } = await scene.hub.health();
+    await scene.store.write(async (writer) => {
+      for (let i = 0; i < 5_000; i++) {
+        const id = scene.hub.master(desk).newId('resource');
+        const shape = { born: seq, value: { id, activity } };
+        await writer.putObject({ id, kind: 'resource', activity, shape, seq });
+      }
+    });
+    const view = await scene.hub.caseView(priya, contextId);
+    expect(view.truncated).toBe(true);
+    expect(view.resources.length + view.tasks.length + view.dialogs.length).toBeLessThan(5_001);
   });
 });
 

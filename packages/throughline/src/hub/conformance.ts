@@ -19,6 +19,12 @@ import { digestOf } from './vault.ts';
 const folder = mkdtempSync(join(tmpdir(), 'hub-'));
 let files = 0;
 
+/** Two stores on one file, as two hubs of one domain have them. */
+export async function twoOnOneFile(): Promise<[Store, Store]> {
+  const path = join(folder, `${files++}.db`);
+  return [await openSqliteStore({ path }), await openSqliteStore({ path })];
+}
+
 export const stores: readonly (readonly [name: string, open: () => Promise<Store>])[] = [
   ['memory', () => openMemoryStore()],
   ['SQLite', () => openSqliteStore({ path: join(folder, `${files++}.db`) })],
@@ -37,7 +43,7 @@ export const rivalBoss = of('boss', 'operator', 'rival');
 export const desk = of('desk', 'agent');
 export const checker = of('checker', 'agent');
 
-export const payloadOf = (text: string): string => digestOf(Buffer.from(text));
+const payloadOf = (text: string): string => digestOf(Buffer.from(text));
 
 interface Sending {
   readonly agent?: Principal;

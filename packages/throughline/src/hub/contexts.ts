@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { foreignId, idKind, type GrantOperation, type Principal } from '../model/index.ts';
+import { foreignId, idKind, type Principal } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { Guarded } from './authorize.ts';
 import type { Deps } from './deps.ts';
@@ -41,10 +41,6 @@ export function guarded(context: Context, since?: number): Guarded {
   const operations = [...granted].filter(([, from]) => since === undefined || from <= since);
   return { tenant, owner, granted: operations.map(([operation]) => operation) };
 }
-
-/** Sequence number from which a grant shows history; undefined when it shows none. */
-export const grantedFrom = (context: Context, operation: GrantOperation): number | undefined =>
-  context.granted.get(operation);
 
 /** The registry of contexts: who opened which, until when, under which name. */
 export class Contexts {

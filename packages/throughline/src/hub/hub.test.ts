@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
-import type { AgentPorts } from '../agent/ports.ts';
-import type { MasterPorts } from '../master/ports.ts';
-import type { ServedHub } from '../server/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { Hub } from './hub.ts';
 
@@ -18,16 +15,15 @@ describe('a hub', () => {
     expect(await again.authenticate(`Bearer ${key}`)).toMatchObject({ id: 'p' });
   });
 
-  it('fills the ports of the binding, the Master, the agent and the API', async () => {
+  it('fills the ports of the binding, by itself and for one agent', async () => {
     const store = await openMemoryStore();
     const hub = await Hub.open({ store, domainKey: new Uint8Array(32), origin: 'http://h' });
-    const someone = { tenant: 't', id: 'p', role: 'agent' } as const;
-    const ports: A2aPorts = hub;
-    const via: A2aPorts = hub.via(someone);
-    const master: MasterPorts = hub.master(someone);
-    const agent: AgentPorts = hub.agent(someone);
-    const served: ServedHub = hub;
-    expect([ports, via, master, agent, served].length).toBe(5);
+    const agent = { tenant: 't', id: 'p', role: 'agent' } as const;
+    const ports: A2aPorts[] = [hub, hub.via(agent)];
+    for (const each of ports) {
+      await expect(each.authenticate(undefined)).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
     await hub.close();
+    await expect(hub.health()).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

@@ -230,6 +230,17 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     expect((await scene.hub.health()).seq).toBe(seq);
   });
 
+  it('is the only one whose client’s side counts as its own, whatever credential is presented', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    const made = await scene.task(desk, { agent: checker }, { envelope: { v: 1, dialog, task } });
+    const [message, state] = scene.seen(desk, made, { agent: checker });
+    if (message === undefined || state?.kind !== 'task') throw new Error('nothing seen');
+    const claimed = { ...state, side: 'client' as const, state: 'failed' as const };
+    await scene.hub.observe({ principal: desk, via: checker }, [claimed]);
+    expect((await view()).tasks.find(({ id }) => id === task)).not.toHaveProperty('contested');
+  });
+
   it('binds what an outsider answers to the Dialog and Task that its call was for', async () => {
     const far = await master().participant({ kind: 'agent', url: 'https://far.example/' });
     const { dialog, task, drafts } = delegation();

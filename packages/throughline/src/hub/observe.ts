@@ -33,8 +33,12 @@ export class Observer {
     });
   }
 
-  /** The client's own word about what it asked for; a context counts as ours if it may send there. */
-  async #asClient(writer: StoreWriter, { principal }: Acting, seen: Observation): Promise<Vantage> {
+  /**
+   * The client's own word about what it asked for: the word of whoever makes the call, not of a
+   * caller whose credential it was handed. A context counts as ours if it may send there.
+   */
+  async #asClient(writer: StoreWriter, acting: Acting, seen: Observation): Promise<Vantage> {
+    const principal = executing(acting);
     const { tenant, id } = principal;
     const found = await this.#parts.contexts.lookup(writer, principal, seen.contextId);
     const context = found && may(principal, 'send', guarded(found)) ? found : undefined;
