@@ -23,6 +23,7 @@ export async function doSubtask(
   const handlerIo: HandlerIo = {
     ...io,
     fetch: (contextId) => reader.fetch(contextId),
+    materials: () => reader.materials(),
     itemDone: (itemId, abstract) => {
       progress.done(itemId, abstract);
       publisher.state({ state: 'in-progress' }, { progress: progress.latest(itemId) });

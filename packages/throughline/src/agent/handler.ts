@@ -1,3 +1,4 @@
+import type { Compressed } from '../handover/compress.ts';
 import type { Part } from '../handover/parts.ts';
 import type { AgentContext, ContextItem } from '../model/agent-context.ts';
 import type { ContentRef } from '../model/content.ts';
@@ -38,6 +39,13 @@ export interface HandlerIo extends WorkIo {
    *   when the content is not what was handed over, `too-large` beyond the size bound.
    */
   fetch(contextId: string): Promise<FetchedContent>;
+  /**
+   * All items that are text, reduced as the CompressionPolicy asks and their priorities allow, with a
+   * report of what was left out. Items of other kinds are not read; fetch them one by one.
+   *
+   * @throws ThroughlineError `unsupported` for a Strategy that is not known.
+   */
+  materials(): Promise<Compressed>;
   /** A todo item is done; told to the Master at once. Only items of this AgentContext. */
   itemDone(itemId: string, abstract: string): Promise<void>;
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
+import { compress, type Compressed } from '../handover/compress.ts';
+import { isText } from '../handover/media.ts';
 import type { AgentContext } from '../model/agent-context.ts';
 import type { ContentAccess, ContentRef } from '../model/content.ts';
 import { foreignId } from '../model/ids.ts';
@@ -46,6 +48,16 @@ export class ItemReader {
       );
     }
     return { item, mediaType, bytes, text: () => new TextDecoder().decode(bytes) };
+  }
+
+  async materials(): Promise<Compressed> {
+    const texts = [];
+    for (const { ContextID: id, MediaType: mediaType } of this.#context.ContextItems) {
+      if (!isText(mediaType)) continue;
+      const fetched = await this.fetch(id);
+      texts.push({ item: fetched.item, text: fetched.text() });
+    }
+    return compress(texts, this.#context.CompressionPolicy);
   }
 }
 

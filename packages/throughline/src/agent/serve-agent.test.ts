@@ -25,6 +25,16 @@ const read: AgentHandler = async (context, io) => {
   await io.itemDone('one', `Read ${notes.text().length} characters`);
 };
 
+const policy = (Strategy: string) => (context: AgentContext) => ({
+  ...context,
+  CompressionPolicy: {
+    Strategy,
+    TargetRatio: 0.1,
+    LossTolerance: 'low' as const,
+    MustPreserveFields: [],
+  },
+});
+
 describe('an agent that is served', () => {
   it('declares in its card that it takes AgentContexts', async () => {
     const { url } = await world.serve({ handler: read });
@@ -57,6 +67,27 @@ describe('an agent that is served', () => {
     const summary = task.artifacts?.find(({ artifactId }) => artifactId === 'summary');
     const stored = await world.hub.master(world.desk).getContent(summary?.parts[0]?.url ?? '');
     expect(new TextDecoder().decode(stored.bytes)).toBe('13 characters');
+  });
+
+  it('gets its texts reduced by the policy, and says which strategy it does not know', async () => {
+    const got: unknown[] = [];
+    const { url } = await world.serve({
+      onMessage,
+      handler: async (_, io) => {
+        const { items, report } = await io.materials();
+        got.push(
+          items.map(({ text }) => text),
+          report.missed,
+        );
+        await io.itemDone('one', 'x');
+      },
+    });
+    const known = await world.handOver(url, 'one two three', policy('target_ratio'));
+    await world.send(url, known.parts, { metadata: known.metadata });
+    expect(got).toEqual([['one two three'], expect.stringMatching(/^3 tokens over/)]);
+    const unknown = await world.handOver(url, 'one two three', policy('magic'));
+    const task = await world.send(url, unknown.parts, { metadata: unknown.metadata });
+    expect(saidBy(task)).toMatch(/“magic” is not known/);
   });
 
   it('takes the rights from its part, too', async () => {

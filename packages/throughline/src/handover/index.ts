@@ -9,6 +9,7 @@ export {
 } from './compress.ts';
 export { countTokens, tokenizerName, type CountTokens } from './count-tokens.ts';
 export { assertWithin, type JsonBounds } from './json-bounds.ts';
+export { isJson, isText } from './media.ts';
 export { judge, type Grade, type JudgePolicy, type Verdict } from './judge.ts';
 export type { Part } from './parts.ts';
 export {

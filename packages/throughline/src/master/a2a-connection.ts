@@ -1,7 +1,7 @@
 import { connectA2a } from '../bindings/a2a/index.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import type { Observation } from '../model/observation.ts';
-import type { Principal } from '../model/principal.ts';
+import type { Caller, Principal } from '../model/principal.ts';
 import type { AgentConnection, Connect } from './connection.ts';
 
 export interface A2aConnectOptions {
@@ -31,7 +31,7 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
       url: agent.url,
       self: { kind: 'agent', name, principal: principal.id },
       principal: agent.id,
-      ports: { observe: (caller, seen) => a2a.observe(caller, withoutOutputs(seen)) },
+      ports: { observe: (caller, seen) => observeInputs(a2a, caller, seen) },
       caller: { principal },
       retry: { attempts: 3, firstMs: retryMs, capMs: 5_000 },
       onFault: (error) => onFault?.(error),
@@ -55,5 +55,11 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
  * What a task put out is the Master's to say: it knows where the bytes went, and the same output
  * would be there twice.
  */
-const withoutOutputs = (seen: readonly Observation[]): Observation[] =>
-  seen.filter(({ kind }) => kind !== 'artifact');
+async function observeInputs(
+  a2a: Pick<A2aPorts, 'observe'>,
+  caller: Caller,
+  seen: readonly Observation[],
+): Promise<void> {
+  const told = seen.filter(({ kind }) => kind !== 'artifact');
+  if (told.length > 0) await a2a.observe(caller, told);
+}

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ThroughlineError } from '../errors.ts';
 import type { ContentRef } from '../model/content.ts';
 import type { ItemContent } from '../handover/plain.ts';
+import { isJson, isText } from '../handover/media.ts';
 import type { MasterPorts } from './ports.ts';
 
 /** Bytes of contents that a run keeps at hand. */
@@ -63,13 +64,6 @@ export class Contents {
     }
   }
 }
-
-const isJson = (mediaType: string): boolean => /^[\w.-]+\/(?:[\w.-]+\+)?json\b/.test(mediaType);
-
-export const isText = (mediaType: string): boolean =>
-  mediaType.startsWith('text/') ||
-  isJson(mediaType) ||
-  /^application\/(?:xml|yaml|javascript|[\w.-]+\+(?:xml|yaml))\b/.test(mediaType);
 
 function parsed(text: string): unknown {
   try {

@@ -29,6 +29,11 @@ class AgentFailure extends Error {
   }
 }
 
+const gone: readonly string[] = ['damaged', 'not-found', 'invalid', 'too-large'];
+
+/** What was to be handed over is not there any more, or not what it was. */
+class NothingToSend extends Error {}
+
 /** It may have been done, and may not be asked for twice. */
 class Unrepeatable extends AgentFailure {}
 
@@ -74,6 +79,7 @@ async function exchangeWith(run: RunContext, step: Step): Promise<Exchanged> {
       const task = await step.once(signal);
       if (task !== undefined) return { kind: 'settled', task, texts: await step.texts() };
     } catch (error) {
+      if (error instanceof NothingToSend) return { kind: 'refused', reason: error.message };
       if (!(error instanceof AgentFailure)) throw error;
       reason = error.error.message;
       if (error instanceof Unrepeatable) return { kind: 'unknown', reason };
@@ -170,11 +176,17 @@ class Step {
     return connection.send(composed.message, place, signal);
   }
 
-  #compose(): Promise<ComposedMessage> {
+  /** Reads and checks each item: what can't be handed over as it was offered is not handed over. */
+  async #compose(): Promise<ComposedMessage> {
     if (this.#connection === undefined) {
       throw new ThroughlineError('internal', 'a message needs its connection');
     }
-    return composeMessage(this.#run, this.attempt, this.#agent, this.#connection);
+    try {
+      return await composeMessage(this.#run, this.attempt, this.#agent, this.#connection);
+    } catch (error) {
+      const isGone = error instanceof ThroughlineError && gone.includes(error.code);
+      throw isGone && !this.attempt.asserted ? new NothingToSend(error.message) : error;
+    }
   }
 
   async #count(composed: ComposedMessage): Promise<HandoverTexts> {

@@ -169,29 +169,29 @@ describe('what an agent returns is refused', () => {
   });
 });
 
-describe('an agent that answers with something else', () => {
-  const serve = async (type: string, body: string): Promise<void> => {
-    const server = createServer((request, response) => {
-      const url = `http://${request.headers.host ?? ''}/`;
-      const card = {
-        name: 'reader',
-        description: '',
-        version: '1',
-        supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
-        capabilities: { streaming: false },
-      };
-      request.resume();
-      const isCard = request.method === 'GET';
-      response.setHeader('content-type', isCard ? 'application/json' : type);
-      response.end(isCard ? JSON.stringify(card) : body);
-    });
-    servers.push(server.listen(0, '127.0.0.1'));
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    world.agents.push({ id: 'reader', name: 'Reader', url: `http://127.0.0.1:${port}/` });
-  };
+const serve = async (type: string, body: string): Promise<void> => {
+  const server = createServer((request, response) => {
+    const url = `http://${request.headers.host ?? ''}/`;
+    const card = {
+      name: 'reader',
+      description: '',
+      version: '1',
+      supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      capabilities: { streaming: false },
+    };
+    request.resume();
+    const isCard = request.method === 'GET';
+    response.setHeader('content-type', isCard ? 'application/json' : type);
+    response.end(isCard ? JSON.stringify(card) : body);
+  });
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  world.agents.push({ id: 'reader', name: 'Reader', url: `http://127.0.0.1:${port}/` });
+};
 
+describe('an agent that answers with something else', () => {
   it.each([
     ['HTML', 'text/html', '<html>'],
     ['nothing', 'application/json', ''],
@@ -319,13 +319,16 @@ describe('an agent that is not up to it', () => {
   });
 });
 
+const broken = (): readonly string[] => {
+  throw new Error('model is down');
+};
+const getContent = (): Promise<{ mediaType: string; bytes: Uint8Array }> =>
+  Promise.resolve({ mediaType: 'text/plain', bytes: new Uint8Array(3) });
+
 describe('nothing is handed over', () => {
   it('when the selection fails', async () => {
     await world.aciAgent('reader', ({ context }) => done(context, []));
-    const selector = (): readonly string[] => {
-      throw new Error('model is down');
-    };
-    await expect(run([subtask()], { selector })).rejects.toThrow(/nothing was handed over/);
+    await expect(run([subtask()], { selector: broken })).rejects.toThrow(/nothing was handed over/);
     await expect(run([subtask()], { selector: () => ['secrets'] })).rejects.toThrow(
       /secrets was chosen but not offered/,
     );
@@ -343,10 +346,31 @@ describe('nothing is handed over', () => {
     expect(report.subtasks[0]?.withheld).toEqual(offered.map(({ name }) => name));
   });
 
+  it('whose content is no longer what was offered', async () => {
+    await world.aciAgent('reader', ({ context }) => done(context, []));
+    const ports = world.hub.master(world.desk);
+    const changed = new Proxy(ports, {
+      get: (target, key) =>
+        key === 'getContent' ? getContent : Reflect.get(target, key).bind(target),
+    });
+    const report = await run([subtask()], { ports: changed });
+    expect(attempt(report)?.reason).toMatch(/no longer has the content that was offered/);
+    expect(world.received).toEqual([]);
+  });
+
   it('for a plan that can’t run', async () => {
     await expect(run([subtask({ agent: 'nobody' })])).rejects.toThrow(/nobody is not known/);
   });
 });
+
+const essence = (report: RunReport): unknown =>
+  report.subtasks.map(({ id, status, keyInformation, verdict, outputs }) => ({
+    id,
+    status,
+    keyInformation,
+    verdict,
+    outputs: outputs.map(({ name, ref }) => [name, ref.digest]),
+  }));
 
 describe('several at once', () => {
   it('give the same as one after the other', async () => {
@@ -372,14 +396,6 @@ describe('several at once', () => {
     const together = await run(plan, { parallel: 2 });
     expect(most).toBe(2);
     const inTurn = await run(plan, { parallel: 1 });
-    const essence = (report: RunReport): unknown =>
-      report.subtasks.map(({ id, status, keyInformation, verdict, outputs }) => ({
-        id,
-        status,
-        keyInformation,
-        verdict,
-        outputs: outputs.map(({ name, ref }) => [name, ref.digest]),
-      }));
     expect(essence(together)).toEqual(essence(inTurn));
     expect(together.taskContext.OverallStatus).toBe('completed');
   });

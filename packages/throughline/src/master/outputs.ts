@@ -62,7 +62,8 @@ async function referenced(
   const envelope = envelopeSchema.safeParse(output.metadata?.[correlationExtension]);
   const named = envelope.data?.resources?.[0];
   const resource = named?.id ?? '';
-  if (idKind(resource) !== 'resource' || isForeign(run, attempt, resource)) {
+  const isNamed = idKind(resource) === 'resource' && url.endsWith(`/${resource}`);
+  if (!isNamed || isForeign(run, attempt, resource)) {
     throw new ThroughlineError('invalid', `Output ${name} refers to what is not its own.`);
   }
   const { bytes, mediaType } = await run.ports.getContent(url);

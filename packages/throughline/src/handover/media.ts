@@ -1,0 +1,9 @@
+/** JSON by its media type, `+json` included. */
+export const isJson = (mediaType: string): boolean =>
+  /^[\w.-]+\/(?:[\w.-]+\+)?json\b/.test(mediaType);
+
+/** What is read as text: text types, JSON, XML, YAML, JavaScript. */
+export const isText = (mediaType: string): boolean =>
+  mediaType.startsWith('text/') ||
+  isJson(mediaType) ||
+  /^application\/(?:[\w.-]+\+)?(?:xml|yaml|javascript)\b/.test(mediaType);
