@@ -53,11 +53,13 @@ export async function serveA2a(options: ServeA2aOptions): Promise<ServedAgent> {
     async close(timeoutMs = 10_000): Promise<void> {
       const closed = once(server, 'close');
       server.close();
-      server.closeIdleConnections();
+      // A connection that is kept alive becomes idle only once its answer is out.
+      const idle = setInterval(() => server.closeIdleConnections(), 20);
       const rest = await routes.drain(timeoutMs);
       // Answers of what has just ended are still on their way; a reader that takes none is let go.
       const hangUp = setTimeout(() => server.closeAllConnections(), rest ? 1_000 : 0);
       await closed;
+      clearInterval(idle);
       clearTimeout(hangUp);
     },
   };
