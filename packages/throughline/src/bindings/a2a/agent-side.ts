@@ -17,6 +17,8 @@ import { agentText } from './wire.ts';
 export interface Waits {
   /** For the first of two equal messages to lead to something. */
   readonly replayMs: number;
+  /** How long a reader's rights to a running task are taken for granted. */
+  readonly rightsMs: number;
   /** For an executor to act on a cancellation. */
   readonly cancelMs: number;
   /** For a task that no executor of this process works on. */
@@ -52,7 +54,8 @@ export interface AgentSide {
 }
 
 const defaultWaits: Waits = {
-  replayMs: 30_000,
+  replayMs: 45_000,
+  rightsMs: 5_000,
   cancelMs: 5_000,
   record: { everyMs: 500, forMs: 120_000 },
 };

@@ -358,6 +358,25 @@ describe('the same message again', () => {
     expect(agent.executor.runs).toBe(1);
   });
 
+  it('joins the first one even where the hub has given that one up', async () => {
+    const door = gate();
+    const agent = await start(async (desk) => {
+      await door.passed;
+      desk.task(TaskState.TASK_STATE_COMPLETED);
+    });
+    const messageId = randomUUID();
+    const first = send(agent, agent.keys.alice, 'one', { messageId });
+    while (agent.executor.runs === 0) await new Promise(setImmediate);
+    agent.ports.messages.clear();
+    const again = send(agent, agent.keys.alice, 'one', { messageId });
+    while (agent.ports.messages.size === 0) await new Promise(setImmediate);
+    const { contextId } = agent.executor.requests[0] ?? { contextId: '' };
+    for (const known of agent.ports.messages.values()) Object.assign(known, { contextId });
+    door.open();
+    expect(taskIn(await again)).toEqual(taskIn(await first));
+    expect(agent.executor.runs).toBe(1);
+  });
+
   it('gets a reply by message alone again, which is no task', async () => {
     const agent = await start(({ reply }) => reply('hello yourself'));
     const messageId = randomUUID();

@@ -76,14 +76,21 @@ export class Sending {
     caller: Caller,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     const live = this.#side.lives.get(record.id);
+    const load = (): Promise<TaskRecord> => recordFor(this.#side, caller, record.id, 'subscribe');
     if (live?.task() !== undefined) {
-      yield* snapshotAndUpdates(live, true);
+      let checked = performance.now();
+      for await (const update of snapshotAndUpdates(live, true)) {
+        if (performance.now() - checked > this.#side.waits.rightsMs) {
+          await load();
+          checked = performance.now();
+        }
+        yield update;
+      }
       return;
     }
     const task = taskOf(record);
     yield { payload: { $case: 'task', value: task } };
     if (isFinal(stateOf(task))) return;
-    const load = (): Promise<TaskRecord> => recordFor(this.#side, caller, record.id);
     yield* followRecord(record, load, this.#side.waits.record);
   }
 
@@ -102,6 +109,9 @@ export class Sending {
     for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
       const admission = await this.#side.ports.admit(caller, request);
       if (admission.kind === 'new') {
+        // The hub may give up on a message before its executor has published anything.
+        const twin = await this.#byMessage.get(key);
+        if (twin?.over === false) return { kind: 'live', attached: attach(twin, true) };
         const admitted = { ...message, contextId: admission.contextId };
         const turn = { request: params, message: admitted, caller, context, envelope };
         return { kind: 'live', attached: await this.#begin(key, turn, request, attach) };

@@ -125,6 +125,33 @@ describe('a reader', () => {
     ]);
   });
 
+  it('whose right is taken away hears no more', async () => {
+    const doors = [gate(), gate()];
+    const agent = await start(
+      async (desk) => {
+        desk.task();
+        for (const door of doors) {
+          await door.passed;
+          desk.status(TaskState.TASK_STATE_WORKING, 'secret');
+        }
+        desk.status(TaskState.TASK_STATE_COMPLETED);
+      },
+      { waits: { rightsMs: 0 } },
+    );
+    await sendNow(agent);
+    const { id, contextId } = onlyRecord(agent);
+    const grantees = agent.ports.contexts.get(contextId)?.grantees;
+    grantees?.add('bob');
+    const asBob = { url: agent.url, keys: { alice: agent.keys.bob } };
+    const { events } = stream(asBob, 'SubscribeToTask', { id });
+    await events.next();
+    doors[0]?.open();
+    expect((await events.next()).value).toMatchObject({ result: { statusUpdate: {} } });
+    grantees?.delete('bob');
+    doors[1]?.open();
+    expect(await all(events)).toMatchObject([{ error: { code: -32_001 } }]);
+  });
+
   it('with the same message joins the stream of the first one', async () => {
     const door = gate();
     const agent = await start(async (desk) => {
