@@ -112,7 +112,6 @@ function envelopeOf(
 ): Envelope {
   const resources = items.map(({ ref }, at) => ({
     id: ref.resource,
-    digest: ref.digest,
     ...(firstPart !== undefined && { part: firstPart + at }),
   }));
   return {
