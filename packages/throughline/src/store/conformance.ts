@@ -25,6 +25,7 @@ const parts: readonly (readonly [title: string, part: (suite: Suite) => void])[]
   ['works that fail', transactions.describeTransactions],
   ['moments', transactions.describeMoments],
   ['works that wait', transactions.describeWaiting],
+  ['the queue', transactions.describeQueue],
   ['erasure', life.describeErasure],
   ['commits and closing', life.describeLife],
 ];

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers';
+import { nextTick } from 'node:process';
 import { ThroughlineError } from '../errors.ts';
 
 /** Runs tasks one at a time, in order; a free lane starts the next at once. */
@@ -29,25 +29,27 @@ let watching = false;
 
 /**
  * Settles like the work, or with `timeout` as soon as the work waits for anything but promises that
- * are settled already. The engines here answer at once, so whatever is still under way in the next
- * turn of the event loop is waiting for something foreign, and needs no clock to be found out.
+ * are settled already. The engines here answer at once, so a work that is in order is over when the
+ * queue of microtasks has run empty, and no clock is needed to find out the others.
  */
 export async function promptly<T>(work: () => Promise<T>): Promise<T> {
-  const { promise: nextTurn, reject } = Promise.withResolvers<never>();
+  // From within a microtask, a tick comes when all of them have run; from elsewhere, before.
+  await Promise.resolve();
+  const { promise: ranEmpty, reject } = Promise.withResolvers<never>();
   underWay.add(reject);
   watch();
   try {
-    return await Promise.race([work(), nextTurn]);
+    return await Promise.race([work(), ranEmpty]);
   } finally {
     underWay.delete(reject);
   }
 }
 
-/** One look a turn for all works. */
+/** One tick for all works. */
 function watch(): void {
   if (watching) return;
   watching = true;
-  setImmediate(() => {
+  nextTick(() => {
     watching = false;
     for (const refuse of underWay) refuse(waited());
   });

@@ -179,8 +179,9 @@ export interface StoreWriter extends StoreReader {
  * only itself. `read` sees one moment, with all that was acknowledged before it.
  *
  * Either work must await nothing but the reader or writer it is given, or it is refused with
- * `timeout` and undone: nobody waits for a work that waits for something else. With more waiting
- * than the store holds, or once it is closed, calls are refused with `unavailable`.
+ * `timeout` and undone: nobody waits for a work that waits for something else, a timer, a file, or
+ * a call of the store inside a call of it. With more waiting than the store holds, or once it is
+ * closed, calls are refused with `unavailable`.
  */
 export interface Store {
   read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T>;

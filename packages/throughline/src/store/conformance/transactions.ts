@@ -1,7 +1,9 @@
+import { stat } from 'node:fs/promises';
+import { nextTick } from 'node:process';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import type { StoreWriter } from '../store.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
 import { bytes, entry, object, edge, record, put, type Suite } from './fixtures.ts';
 
 export function describeTransactions({ store }: Suite): void {
@@ -114,7 +116,12 @@ export function describeMoments({ store }: Suite): void {
 
 const never = (): Promise<never> => new Promise(() => {});
 
-export function describeWaiting({ store, open }: Suite): void {
+const busy = async (w: StoreReader): Promise<number> => {
+  for (let turn = 0; turn < 1_000; turn++) await Promise.all([w.head(), Promise.resolve()]);
+  return (await w.head()).seq;
+};
+
+export function describeWaiting({ store }: Suite): void {
   test('a write that waits for something else is refused and undone, its neighbours land', async () => {
     const waiting = store().write(async (w) => {
       await w.append([entry('waiting')]);
@@ -129,11 +136,30 @@ export function describeWaiting({ store, open }: Suite): void {
     expect(log.map(({ id }) => id)).toEqual(['neighbour']);
   });
 
-  test('a write or read that waits for ever holds nobody up', async () => {
-    await expect(store().write(never)).rejects.toMatchObject({ code: 'timeout' });
-    await expect(store().read(never)).rejects.toMatchObject({ code: 'timeout' });
+  test.each<readonly [string, () => Promise<unknown>]>([
+    ['a timer', () => setTimeout(1)],
+    ['the next turn', () => setImmediate()],
+    ['a tick', () => new Promise<void>((resolve) => nextTick(resolve))],
+    ['a file', () => stat('.')],
+    ['what never comes', never],
+  ])('a write or read that waits for %s is refused, always', async (_, wait) => {
+    for (let i = 0; i < 20; i++) {
+      await expect(store().write(wait)).rejects.toMatchObject({ code: 'timeout' });
+      await expect(store().read(wait)).rejects.toMatchObject({ code: 'timeout' });
+    }
     await store().write((w) => w.append([entry('1')]));
     expect((await store().read((r) => r.head())).seq).toBe(1);
+  });
+
+  test('a work may do much between its questions, wherever it is called from', async () => {
+    const results = await Promise.all([
+      store().read(busy),
+      store().write(busy),
+      setTimeout(1).then(() => store().read(busy)),
+      new Promise((resolve) => nextTick(() => resolve(store().read(busy)))),
+      new Promise((resolve) => queueMicrotask(() => resolve(store().read(busy)))),
+    ]);
+    expect(results).toEqual([0, 0, 0, 0, 0]);
   });
 
   test('a write inside a write is refused for the outer one', async () => {
@@ -151,7 +177,9 @@ export function describeWaiting({ store, open }: Suite): void {
     expect((await store().read((r) => r.head())).seq).toBe(0);
     expect(kept).toHaveLength(1);
   });
+}
 
+export function describeQueue({ open }: Suite): void {
   test('a full queue answers that the store is unavailable, and drains', async () => {
     const small = await open({ waiting: 3 });
     const settled = await Promise.allSettled(
