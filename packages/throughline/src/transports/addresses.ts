@@ -26,7 +26,9 @@ export async function addressesOf(
   const limit = stop.within(ms, 'DNS');
   let cause: unknown;
   try {
-    const addresses = await unlessAborted(resolve(url.hostname), stop.signal);
+    const work = resolve(url.hostname);
+    stop.hold(work);
+    const addresses = await unlessAborted(work, stop.signal);
     if (addresses.length > 0) return addresses;
   } catch (error) {
     if (stop.signal.aborted) throw error;

@@ -2,7 +2,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Client } from 'undici';
 import { ThroughlineError } from '../errors.ts';
 import { bareHost } from './host-pattern.ts';
-import type { Stop } from './stop.ts';
+import { type Stop, unlessAborted } from './stop.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -80,7 +80,7 @@ export async function exchange(
     limit.clear();
     limit = stop.within(bounds.headersMs, "the answer's head");
   });
-  try {
+  const ask = async (): Promise<OutboundResponse> => {
     const { method, headers, body } = hop;
     const path = url.pathname + url.search;
     const request = { path, method, headers, body: body ?? null, signal: stop.signal };
@@ -94,11 +94,16 @@ export async function exchange(
       ),
       body: await answer.body.bytes(),
     };
+  };
+  try {
+    // The client looks at the signal only once it is connected.
+    return await unlessAborted(ask(), stop.signal);
   } catch (error) {
     throw failure(error, url, sent, bounds);
   } finally {
     limit.clear();
-    await client.destroy();
+    // It waits for a connection that is being made, which the caller need not.
+    stop.hold(client.destroy());
   }
 }
 

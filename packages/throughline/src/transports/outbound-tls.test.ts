@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOutbound } from './index.ts';
+import { createOutbound, type OutboundOptions } from './index.ts';
 
 /** One DER value (X.690): tag, length, content. */
 function der(tag: number, ...content: readonly Uint8Array[]): Buffer {
@@ -50,6 +50,9 @@ describe('an outbound call over TLS', () => {
 
   beforeAll(async () => {
     server = createServer({ key, cert }, (request, response) => {
+      if (request.headers.accept === 'redirect') {
+        response.writeHead(302, { Location: `http://hooks.example:${port}/` });
+      }
       response.end(request.socket instanceof TLSSocket ? String(nameAskedOf(request.socket)) : '');
     });
     const { promise, resolve } = Promise.withResolvers<undefined>();
@@ -60,15 +63,17 @@ describe('an outbound call over TLS', () => {
   });
   afterAll(() => void server.close());
 
-  const ask = (host: string, ca?: string) =>
-    createOutbound({
-      allowAddresses: ['127.0.0.1'],
-      ports: 'any',
-      resolve: () => Promise.resolve(['127.0.0.1']),
-      ...(ca === undefined ? {} : { ca: [ca] }),
-    })
-      .send({ url: `https://${host}:${port}/` })
-      .then(({ body }) => Buffer.from(body).toString());
+  const options: OutboundOptions = {
+    allowAddresses: ['127.0.0.1'],
+    plainHttpHosts: ['*'],
+    ports: 'any',
+    resolve: () => Promise.resolve(['127.0.0.1']),
+  };
+  const ask = async (host: string, ca?: string): Promise<string> => {
+    const outbound = createOutbound({ ...options, ...(ca === undefined ? {} : { ca: [ca] }) });
+    const { body } = await outbound.send({ url: `https://${host}:${port}/` });
+    return Buffer.from(body).toString();
+  };
 
   it('asks for the name of the URL, not for the address', async () => {
     expect(await ask('hooks.example', cert)).toBe('hooks.example');
@@ -94,6 +99,16 @@ describe('an outbound call over TLS', () => {
     await expect(ask('hooks.example')).rejects.toMatchObject({ code: 'unavailable' });
     await expect(ask('hooks.example', certificateFor('ca.example').cert)).rejects.toMatchObject({
       code: 'unavailable',
+    });
+  });
+
+  it('is not redirected to plain text, even where that is allowed', async () => {
+    const outbound = createOutbound({ ...options, ca: [cert], redirects: 1 });
+    const url = `https://hooks.example:${port}/`;
+    outbound.check(`http://hooks.example:${port}/`);
+    await expect(outbound.send({ url, headers: { accept: 'redirect' } })).rejects.toMatchObject({
+      code: 'invalid',
+      details: { rule: 'scheme' },
     });
   });
 });

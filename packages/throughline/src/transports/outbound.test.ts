@@ -105,6 +105,7 @@ describe('an outbound call', () => {
   it('sends the headers of this call and none of its own that could be a credential', async () => {
     const seen: string[][] = [];
     const port = await serve((request, response) => {
+      expect(request.headers.connection).toBe('close');
       seen.push(Object.keys(request.headers).toSorted());
       response.setHeader('Set-Cookie', 'session=1').end();
     });
@@ -450,5 +451,18 @@ describe('many calls', () => {
     slow.resolve(['10.0.0.1']);
     await new Promise(setImmediate);
     await expect(out.send({ url })).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  it('keep their place until a connection that is no longer wanted is gone', async () => {
+    const connected = Promise.withResolvers<undefined>();
+    const port = await speak(() => connected.resolve(undefined));
+    const out = outbound({ concurrent: 1, waiting: 0, connectMs: 60_000 });
+    const url = `https://127.0.0.1:${port}/`;
+    const caller = new AbortController();
+    const sent = codeOf(out.send({ url, signal: caller.signal }));
+    await connected.promise;
+    caller.abort();
+    expect(await sent).toBe('unavailable');
+    await expect(out.send({ url })).rejects.toThrow(/wait already/);
   });
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import { limits } from '../model/limits.ts';
-import { addressesOf, type ResolveHost, resolveBySystem } from './addresses.ts';
+import { addressesOf, resolveBySystem, type ResolveHost } from './addresses.ts';
 import { exchange, type Hop, type Method, type OutboundResponse } from './exchange.ts';
 import { Gate } from './gate.ts';
 import { redirected, redirectOf } from './redirect.ts';
@@ -117,7 +117,12 @@ class GuardedOutbound implements Outbound {
     try {
       stop.signal.throwIfAborted();
       await this.#gate.enter(stop.signal);
-      return await this.#follow(hop, bytes, stop);
+      try {
+        return await this.#follow(hop, bytes, stop);
+      } finally {
+        // Not before names are resolved and connections closed, so that slow ones can't pile up.
+        void stop.settled().then(() => this.#gate.leave());
+      }
     } catch (error) {
       throw stop.signal.aborted ? stopReason(origin, stop.signal) : error;
     } finally {
@@ -136,32 +141,21 @@ class GuardedOutbound implements Outbound {
     return { url, method: request.method ?? 'GET', headers, body };
   }
 
-  /** Leaves the gate when it is done and DNS has answered, so that slow names can't pile up. */
   async #follow(first: Hop, responseBytes: number, stop: Stop): Promise<OutboundResponse> {
-    const { resolve: resolveHost = resolveBySystem, ca } = this.#options;
+    const { resolve = resolveBySystem, ca } = this.#options;
     const { connectMs, headersMs, redirects } = this.#bounds;
-    const lookups: Promise<unknown>[] = [];
-    const resolve: ResolveHost = (host) => {
-      const work = resolveHost(host);
-      lookups.push(work);
-      return work;
-    };
-    try {
-      for (let hop = first, left = redirects; ; left--) {
-        const addresses = await addressesOf(hop.url, resolve, connectMs, stop);
-        this.#rules.checkAddresses(hop.url, addresses);
-        const hopBounds = { connectMs, headersMs, responseBytes, ca };
-        const answer = await exchange(hop, addresses, hopBounds, stop);
-        const target = redirectOf(hop, answer);
-        if (target === undefined || redirects === 0) return answer;
-        if (left === 0) {
-          const message = `${first.url.origin}: more than ${redirects} redirects`;
-          throw new ThroughlineError('unavailable', message, { retryable: false });
-        }
-        hop = redirected(hop, this.#rules.parse(target, hop.url));
+    for (let hop = first, left = redirects; ; left--) {
+      const addresses = await addressesOf(hop.url, resolve, connectMs, stop);
+      this.#rules.checkAddresses(hop.url, addresses);
+      const hopBounds = { connectMs, headersMs, responseBytes, ca };
+      const answer = await exchange(hop, addresses, hopBounds, stop);
+      const target = redirectOf(hop, answer);
+      if (target === undefined || redirects === 0) return answer;
+      if (left === 0) {
+        const message = `${first.url.origin}: more than ${redirects} redirects`;
+        throw new ThroughlineError('unavailable', message, { retryable: false });
       }
-    } finally {
-      void Promise.allSettled(lookups).then(() => this.#gate.leave());
+      hop = redirected(hop, this.#rules.parse(target, hop.url));
     }
   }
 }

@@ -6,12 +6,19 @@ export interface Stop {
   readonly signal: AbortSignal;
   /** Counts from now; `clear` when that part is over. */
   within(ms: number, what: string): { clear(): void };
+  /** What goes on after its caller was answered, and still counts as part of the call. */
+  hold(work: Promise<unknown>): void;
+  /** All that was held has ended, well or not. */
+  settled(): Promise<unknown>;
 }
 
 /** A time-out of it is a ThroughlineError that says which part took too long. */
 export function createStop(origin: string, signal: AbortSignal | undefined): Stop {
   const own = new AbortController();
+  const held: Promise<unknown>[] = [];
   return {
+    hold: (work) => void held.push(work),
+    settled: () => Promise.allSettled(held),
     signal: signal === undefined ? own.signal : AbortSignal.any([own.signal, signal]),
     within(ms, what) {
       const late = (): void =>

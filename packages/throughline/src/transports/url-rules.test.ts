@@ -202,7 +202,7 @@ describe('a URL that somebody else chose', () => {
         return false;
       }
     };
-    const open = Array.from({ length: 65_536 }, (_, port) => port).filter(isOpen);
+    const open = Array.from({ length: 10_000 }, (_, port) => port).filter(isOpen);
     expect(open).toEqual([80, 443, 8080, 8443]);
   });
 
