@@ -80,8 +80,12 @@ export class MemoryPorts implements A2aPorts {
       : Promise.resolve(principal);
   }
 
-  // eslint-disable-next-line typescript/require-await -- as a promise it rejects instead of throwing
   async admit({ principal }: Caller, request: AdmissionRequest): Promise<Admission> {
+    await Promise.resolve();
+    return this.#decide(principal, request);
+  }
+
+  #decide(principal: Principal, request: AdmissionRequest): Admission {
     const { taskId, messageId, payload } = request;
     for (const id of request.referenceTaskIds) {
       if (this.#visible(principal, id) === undefined) throw notFound(id);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Message, TaskState, type Artifact, type StreamResponse, type Task } from '@a2a-js/sdk';
 import { InvalidAgentResponseError } from '@a2a-js/sdk/errors';
 import {
@@ -188,6 +189,9 @@ export class LiveTask {
   async #storeUpdate(event: AgentExecutionEvent): Promise<void> {
     await this.#results.processEvent(event);
     this.#tell(event);
+    // A burst must not drop a reader that would keep up if it got a turn.
+    const crowded = [...this.#readers.keys()].some(({ waiting }) => waiting > readerLimit / 2);
+    if (crowded) await setImmediate();
   }
 
   async #storeReply(reply: Message): Promise<void> {

@@ -18,6 +18,11 @@ export class Reader<T> implements AsyncIterableIterator<T> {
     this.#onLeave = onLeave;
   }
 
+  /** Items that wait to be read. */
+  get waiting(): number {
+    return this.#items.length;
+  }
+
   push(item: T): void {
     if (this.#ended) return;
     if (this.#items.length < this.#limit) {
