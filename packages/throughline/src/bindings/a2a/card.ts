@@ -12,7 +12,7 @@ export interface ContextTerms {
 }
 
 /** The extension as the card declares it: never required, a client without it just works. */
-export const correlationDeclaration = (terms: ContextTerms): AgentExtension => ({
+const correlationDeclaration = (terms: ContextTerms): AgentExtension => ({
   uri: correlationExtension,
   description: 'Correlation of dialogs, tasks and resources across agents; shared context ids.',
   required: false,

@@ -252,9 +252,9 @@ export class MemoryPorts implements A2aPorts {
 }
 
 export const alice: Principal = { tenant: 'acme', id: 'alice', role: 'caller' };
-export const bob: Principal = { tenant: 'acme', id: 'bob', role: 'caller' };
+const bob: Principal = { tenant: 'acme', id: 'bob', role: 'caller' };
 /** Same id as Alice, elsewhere. */
-export const otherAlice: Principal = { tenant: 'globex', id: 'alice', role: 'caller' };
+const otherAlice: Principal = { tenant: 'globex', id: 'alice', role: 'caller' };
 export const clerk: Principal = { tenant: 'acme', id: 'clerk', role: 'agent' };
 
 /** What a scripted executor publishes with. */

@@ -15,7 +15,7 @@ export interface Polling {
 }
 
 /** What of `now` one who has `before` does not have yet. */
-export function difference(before: Task, now: Task): StreamResponse[] {
+function difference(before: Task, now: Task): StreamResponse[] {
   const known = new Map(before.artifacts.map((each) => [each.artifactId, sortedJson(each)]));
   const changed = now.artifacts.filter((each) => known.get(each.artifactId) !== sortedJson(each));
   const moved = sortedJson(before.status) !== sortedJson(now.status);

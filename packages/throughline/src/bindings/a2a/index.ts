@@ -20,5 +20,5 @@ export type { Place } from './client-observer.ts';
 export type { PeerOutput, PeerTask } from './peer-task.ts';
 export type { A2aPorts } from './ports.ts';
 export { serveA2a, type ServeA2aOptions, type ServedAgent } from './serve.ts';
-export { a2aRoutes, type A2aRoutes, type A2aRoutesOptions } from './server.ts';
+export { a2aRoutes, type A2aEnv, type A2aRoutes, type A2aRoutesOptions } from './server.ts';
 export { currentTrace, withTrace, type Trace } from './trace.ts';

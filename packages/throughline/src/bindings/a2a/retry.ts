@@ -30,7 +30,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-export const isRetryable = (error: unknown): boolean =>
+const isRetryable = (error: unknown): boolean =>
   error instanceof ThroughlineError && error.retryable;
 
 /** Tries again while the error says that the same call may succeed later; the last error is thrown. */

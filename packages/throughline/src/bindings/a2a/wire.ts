@@ -62,7 +62,7 @@ export const partToWire = (content: Content): Part => ({
 });
 
 /** Undefined for a part with nothing in it. */
-export function partFromWire(part: Part): Content | undefined {
+function partFromWire(part: Part): Content | undefined {
   const rest = {
     ...(part.mediaType === '' ? {} : { mediaType: part.mediaType }),
     ...(part.filename === '' ? {} : { name: part.filename }),
