@@ -95,6 +95,18 @@ describe.each(stores)('a message that asks to come in (%s)', (_name, open) => {
     expect(await refusal(scene.admit(priya, { taskId: 'task-99' }))).toBe('not-found');
   });
 
+  it('comes in through the agent that it is for and no other', async () => {
+    const message = { agent: 'desk', messageId: 'm', referenceTaskIds: [] };
+    const payload = `sha-256:${'0'.repeat(64)}`;
+    const admit = (via: typeof desk) =>
+      scene.hub.via(via).admit({ principal: priya }, { ...message, payload });
+    const before = await scene.state();
+    expect(await refusal(admit(checker))).toBe('not-found');
+    expect(await refusal(admit({ ...desk, tenant: 'rival' }))).toBe('not-found');
+    expect(await scene.state()).toEqual(before);
+    expect(await admit(desk)).toMatchObject({ kind: 'new' });
+  });
+
   it('is told where to go on when its task is over', async () => {
     const task = await scene.move(await scene.task(priya), 'completed');
     const error = await refused(scene.admit(priya, { taskId: task.id }));

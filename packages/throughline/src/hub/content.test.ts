@@ -147,6 +147,22 @@ describe.each(stores)('offloaded content (%s)', (_name, open) => {
       await writer.putRecord({ ...record, key: ref.resource });
     });
     expect(await refusal(master().getContent(ref.uri))).toBe('damaged');
+    await scene.store.write(async (writer) => {
+      const note = await writer.record({ kind: 'content', key: other.resource });
+      if (note === undefined) throw new Error('nothing kept');
+      const { version: _version, ...record } = note;
+      const shape = { activity, size: 5, digest: ref.digest };
+      await writer.putRecord({ ...record, shape });
+    });
+    expect(await refusal(master().getContent(other.uri))).toBe('damaged');
+  });
+
+  it('takes no name of a Resource of another case', async () => {
+    const elsewhere = await master().locate((await scene.task(bob)).id);
+    const resource = master().newId('resource');
+    const statement = { says: 'resource.known', activity: elsewhere.activity } as const;
+    await master().assert([{ about: resource, statement }]);
+    expect(await refusal(put('terms', resource))).toBe('not-found');
   });
 
   it('put out by a task is a Resource of it, read by both sides of that Dialog', async () => {

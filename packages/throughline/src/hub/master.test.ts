@@ -150,6 +150,13 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     expect(await say(dialog, { ...opening, participants: [peer] })).toBe('invalid');
     expect(await say(dialog, { ...opening, participants: [own, elsewhere] })).toBe('not-found');
     expect(await say(master().newId('task'), { ...opening, participants: [own] })).toBe('invalid');
+    const named = { says: 'activity.opened', initiator: peer } as const;
+    expect(
+      await say(
+        place.activity.replace(/.$/, (end) => (end === '0' ? '1' : '0')),
+        named,
+      ),
+    ).toBe('invalid');
     expect(await say(own, { says: 'participant.known', kind: 'tool' })).toBe('invalid');
     expect(await scene.state()).toEqual(before);
   });
@@ -317,6 +324,9 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     expect(await master().saveRun({ ...run, state: { step: 2 }, expected: 1 })).toEqual({
       version: 2,
     });
+    const other = await master().locate((await scene.task(bob)).id);
+    const moved = { ...run, activity: other.activity, expected: 2 };
+    expect(await refusal(master().saveRun(moved))).toBe('conflict');
     expect(await master().loadRun('run 1')).toEqual({ state: { step: 2 }, version: 2 });
     expect(await master().openRuns()).toEqual(['run 1']);
     for (const principal of [bob, boss, checker, { ...desk, tenant: 'rival' }]) {
@@ -349,6 +359,16 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
       returned: 'yes',
     });
     expect(await refusal(scene.hub.handoverTexts(bob, contextId, task))).toBe('not-found');
+    const elsewhere = { ...handover, dialog: place.dialog };
+    expect(await refusal(master().saveHandover(elsewhere, texts))).toBe('not-found');
+    const fromSequence = (await scene.hub.health()).seq + 1;
+    const request = { grantee: 'bob', operations: ['get' as const] };
+    const { id } = await scene.hub.grant(priya, contextId, { ...request, fromSequence });
+    expect((await scene.hub.caseView(bob, contextId)).handovers).toEqual([]);
+    expect(await refusal(scene.hub.handoverTexts(bob, contextId, task))).toBe('not-found');
+    await scene.hub.revokeGrant(priya, id);
+    await scene.hub.grant(priya, contextId, request);
+    expect(await scene.hub.handoverTexts(bob, contextId, task)).toMatchObject({ sent: texts.sent });
     expect(await refusal(scene.hub.handoverTexts(priya, contextId, place.task))).toBe('not-found');
     expect(await refusal(scene.hub.master(bob).saveHandover(handover, texts))).toBe('not-found');
   });

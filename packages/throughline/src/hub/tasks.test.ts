@@ -174,6 +174,33 @@ describe.each(stores)('the record of a task (%s)', (_name, open) => {
     expect(await refusal(scene.hub.saveTask({ principal: desk }, big, []))).toBe('too-large');
   });
 
+  it('says who took part by who was authenticated, not by what the observation claims', async () => {
+    const { contextId } = await scene.admit(priya, { messageId: 'm' });
+    const statusAt = scene.now.toISOString();
+    const record: TaskRecord = {
+      id: 't',
+      contextId,
+      agent: 'desk',
+      version: 0,
+      state: 'in-progress',
+      statusAt,
+      messageId: 'm',
+      body: {},
+    };
+    const claimed = scene.seen(bob, record).map((each) => ({
+      ...each,
+      server: { ...each.server, principal: 'checker' },
+    }));
+    await scene.hub.saveTask({ principal: desk }, record, claimed);
+    const { participants } = await scene.hub.caseView(priya, contextId);
+    const ids = ['priya', 'desk'].map((principal) =>
+      scene.hub.master(boss).participant({ kind: 'agent', principal }),
+    );
+    expect(participants.map(({ id }) => id).toSorted()).toEqual(
+      (await Promise.all(ids)).toSorted(),
+    );
+  });
+
   it('lets a caller ask for its cancellation without changing its state', async () => {
     const task = await scene.task(priya);
     const [message] = scene.seen(priya, task);
@@ -182,6 +209,8 @@ describe.each(stores)('the record of a task (%s)', (_name, open) => {
     const where = { protocol, side, endpoint, contextId, client, server, at };
     const request = { ...where, kind: 'cancel-request', taskId: task.id } as const;
     expect(await refusal(scene.hub.observe({ principal: bob }, [request]))).toBe('not-found');
+    const elsewhere = { ...request, server: { ...server, principal: 'checker' } };
+    expect(await refusal(scene.hub.observe({ principal: priya }, [elsewhere]))).toBe('not-found');
     await scene.hub.observe({ principal: priya }, [request]);
     const { tasks } = await scene.hub.caseView(priya, task.contextId);
     expect(tasks).toMatchObject([{ state: 'in-progress', cancelRequested: true }]);
