@@ -3,6 +3,6 @@ import { run } from '../scripts/dispatch.ts';
 await run({
   script: 'bench',
   what: 'suite',
-  folder: new URL('suites/', import.meta.url),
+  folder: new URL('./', import.meta.url),
   options: {},
 });

@@ -24,7 +24,7 @@ export function deskCase(id: string): DeskCase {
   const found = cases.find((one) => one.id === id);
   if (found === undefined) {
     const known = `${cases.length} cases, ${cases[0]?.id} to ${cases.at(-1)?.id}`;
-    throw new Error(`No case ${JSON.stringify(id)} in data/cases.json; it holds ${known}`);
+    throw new RangeError(`No case ${JSON.stringify(id)} in data/cases.json; it holds ${known}`);
   }
   return found;
 }

@@ -6,7 +6,7 @@ import type { Term } from './terms.ts';
 const points = z.number().int().min(-1_000_000_000).max(1_000_000_000);
 const text = z.string().max(10_000);
 
-const rowSchema = z.object({
+export const checkedRowSchema = z.object({
   transaction_id: text,
   merchant: text,
   /** MM/DD/YYYY */
@@ -19,19 +19,19 @@ const rowSchema = z.object({
   unit: z.literal('points'),
   rule: z.object({ documentId: text, quote: text }),
 });
-const rows = z.array(rowSchema).max(1000);
+const rowsSchema = z.array(checkedRowSchema).max(1000);
 
 /** The data part of the account checker's artifact. */
 export const checkResultSchema = z.object({
-  rows,
+  rows: rowsSchema,
   checked: z.number().int().nonnegative(),
   /** Off by one point: a fraction rounded the other way, not a wrong rate. */
-  withinOnePoint: rows.default([]),
+  withinOnePoint: rowsSchema.default([]),
   notAnswerable: z.array(z.object({ transaction_id: text, why: text })).max(1000),
 });
 
 /** One transaction credited wrongly. */
-export type CheckedRow = z.infer<typeof rowSchema>;
+export type CheckedRow = z.infer<typeof checkedRowSchema>;
 /** {@link checkResultSchema}, parsed. */
 export type CheckResult = z.infer<typeof checkResultSchema>;
 
@@ -40,37 +40,46 @@ export interface RestingRow extends CheckedRow {
   term: Term;
 }
 
-/**
- * Keeps the rows that can be verified: a transaction that was asked about, credited as the row
- * says, a difference that adds up, and a rule quoted word for word from a term that was sent.
- * The checker is somebody else's program, so its word alone is not enough.
- */
-export function verifyRows(
-  result: CheckResult,
-  transactions: readonly CardTransaction[],
+/** Puts each row on the term that it quotes; one that quotes none of them word for word is refused. */
+export function restRows(
+  rows: readonly CheckedRow[],
   terms: readonly Term[],
 ): { kept: RestingRow[]; refused: { transaction_id: string; why: string }[] } {
-  const kept: RestingRow[] = [];
-  const refused: { transaction_id: string; why: string }[] = [];
-  const sent = new Map(
-    transactions.map((transaction) => [transaction.transaction_id, transaction]),
-  );
-  for (const row of result.rows) {
+  const resting = rows.map((row) => ({ row, term: terms.find((term) => restsOn(row, term)) }));
+  return {
+    kept: resting.flatMap(({ row, term }) => (term === undefined ? [] : [{ ...row, term }])),
+    refused: resting
+      .filter(({ term }) => term === undefined)
+      .map(({ row }) => ({
+        transaction_id: row.transaction_id,
+        why: 'rests on no term that was sent',
+      })),
+  };
+}
+
+const restsOn = ({ rule, card }: CheckedRow, term: Term): boolean =>
+  term.documentId === rule.documentId &&
+  term.quote === rule.quote &&
+  (term.card === undefined || term.card === card);
+
+/**
+ * What is wrong with rows, by transaction: they must be about transactions that were sent, credited
+ * as the row says, and add up. The checker is somebody else's program, so its word is not enough.
+ */
+export function faultsIn(
+  rows: readonly CheckedRow[],
+  transactions: readonly CardTransaction[],
+): string[] {
+  const sent = new Map(transactions.map((each) => [each.transaction_id, each]));
+  const faultOf = (row: CheckedRow): string | undefined => {
     const transaction = sent.get(row.transaction_id);
-    const term = terms.find(
-      (one) =>
-        one.documentId === row.rule.documentId &&
-        one.quote === row.rule.quote &&
-        (one.card === undefined || one.card === row.card),
-    );
-    const refuse = (why: string): number =>
-      refused.push({ transaction_id: row.transaction_id, why });
-    if (transaction === undefined) refuse('not one of the transactions sent');
-    else if (transaction.card !== row.card) refuse('names another card');
-    else if (transaction.rewards_earned !== `${row.paid} points`) refuse('states another credit');
-    else if (row.missing !== row.expected - row.paid) refuse('does not add up');
-    else if (term === undefined) refuse('rests on no term that was sent');
-    else kept.push({ ...row, term });
-  }
-  return { kept, refused };
+    if (transaction === undefined) return 'was not sent';
+    if (transaction.card !== row.card) return 'names another card';
+    if (transaction.rewards_earned !== `${row.paid} points`) return 'states another credit';
+    return row.missing === row.expected - row.paid ? undefined : 'does not add up';
+  };
+  return rows.flatMap((row) => {
+    const fault = faultOf(row);
+    return fault === undefined ? [] : [`${row.transaction_id} ${fault}`];
+  });
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { startChecker, type RunningChecker } from './account-checker/run-checker.ts';
 import { bank } from './bank.ts';
 import { deskCase, deskCases } from './cases.ts';
-import { checkResultSchema, verifyRows, type CheckResult } from './checked-rows.ts';
+import { checkResultSchema, faultsIn, restRows, type CheckResult } from './checked-rows.ts';
 import { answerFollowUp } from './followup.ts';
 import { documentOf, isInternal } from './knowledge.ts';
 import { readPolicy } from './policy.ts';
@@ -69,7 +69,8 @@ async function solve(
     const terms = policy.terms.map(({ documentId, quote, card }) => ({ documentId, quote, card }));
     asked.push({ transactions, cards: holdings.cards }, { terms });
     const result = await ask(asked);
-    const { kept, refused } = verifyRows(result, transactions, policy.terms);
+    expect(faultsIn(result.rows, transactions)).toEqual([]);
+    const { kept, refused } = restRows(result.rows, policy.terms);
     expect(refused).toEqual([]);
     findings.check = { ...result, rows: kept };
   }
@@ -193,7 +194,7 @@ describe('cases the desk cannot settle', () => {
 
 describe('rows from somebody else’s program', () => {
   const lies: [string, Record<string, unknown>, string][] = [
-    ['an unknown transaction', { transaction_id: 'txn_unknown' }, 'not one of the transactions'],
+    ['an unknown transaction', { transaction_id: 'txn_unknown' }, 'was not sent'],
     ['another card', { card: 'Silver Rewards Card' }, 'another card'],
     ['another credit', { paid: 1, missing: 874 }, 'another credit'],
     ['a wrong difference', { missing: 1 }, 'does not add up'],
@@ -206,8 +207,7 @@ describe('rows from somebody else’s program', () => {
     const result = await ask([{ transactions, cards: holdings.cards }, { terms }]);
     const [first] = result.rows;
     const lying = checkResultSchema.parse({ ...result, rows: [{ ...first, ...change }] });
-    const { kept, refused } = verifyRows(lying, transactions, terms);
-    expect(kept).toEqual([]);
-    expect(refused[0]?.why).toContain(why);
+    const refused = restRows(lying.rows, terms).refused.map((each) => each.why);
+    expect([...faultsIn(lying.rows, transactions), ...refused].join('; ')).toContain(why);
   });
 });

@@ -1,35 +1,23 @@
-/** Answers a follow-up from the case record alone: no search, no second check. */
+/** Answers a follow-up from the answer that the case holds: no search, no second check. */
+import { z } from 'zod';
 import { documentOf, isInternal } from './knowledge.ts';
-import type { CaseRecord, Citation } from './writer.ts';
+import { citationSchema, type CustomerAnswer, type Citation } from './writer.ts';
 
 /** The answer to a follow-up. */
-export interface FollowUpAnswer {
-  answer: string;
+export const followUpSchema = z.object({
+  answer: z.string(),
   /** Public documents only. */
-  citations: Citation[];
+  citations: z.array(citationSchema),
   /** Ids of the recorded transactions the answer speaks of. */
-  transactions: string[];
+  transactions: z.array(z.string()),
   /** False where the record doesn't hold what was asked. */
-  answered: boolean;
-}
+  answered: z.boolean(),
+});
+export type FollowUpAnswer = z.infer<typeof followUpSchema>;
 
-type Row = CaseRecord['rows'][number];
+type Row = CustomerAnswer['rows'][number];
 
-/** The tool an internal procedure tells the agent to hand to the customer, with its parameters. */
-function toolForCustomers(record: CaseRecord): { name: string; parameters: string[] } | undefined {
-  for (const { quote } of record.internalCitations) {
-    const handed = /to provide to the (?:user|customer): `([a-z_]+_\d{4})\(([^)`]*)\)`/i.exec(
-      quote,
-    );
-    if (handed?.[1] !== undefined) {
-      const parameters = (handed[2] ?? '').split(',').map((one) => one.split(':')[0]?.trim() ?? '');
-      return { name: handed[1], parameters };
-    }
-  }
-  return undefined;
-}
-
-function publicCitations(record: CaseRecord, rows: readonly Row[]): Citation[] {
+function publicCitations(record: CustomerAnswer, rows: readonly Row[]): Citation[] {
   const rules = rows.map((row) => row.rule);
   return record.citations
     .filter((one) => !isInternal(documentOf(one.documentId).title))
@@ -45,8 +33,8 @@ const listOf = (rows: readonly Row[]): string[] =>
       `credited ${row.paid}, expected ${row.expected} points`,
   );
 
-function howToDispute(record: CaseRecord): string[] | undefined {
-  const tool = toolForCustomers(record);
+function howToDispute(record: CustomerAnswer): string[] | undefined {
+  const tool = record.disputeTool;
   if (tool === undefined) return undefined;
   const own = tool.parameters.includes('user_id') ? ' with your own user id' : '';
   return [
@@ -58,19 +46,19 @@ function howToDispute(record: CaseRecord): string[] | undefined {
   ];
 }
 
-function why(record: CaseRecord): string[] {
+function why(record: CustomerAnswer): string[] {
   return record.rows.map((row) => {
     const quote = row.rule.quote.replaceAll(/\s+/g, ' ');
     return `- ${row.merchant}, ${row.date}: “${quote.length > 240 ? `${quote.slice(0, 240)} …` : quote}”`;
   });
 }
 
-function howMuch(record: CaseRecord): string[] {
+function howMuch(record: CustomerAnswer): string[] {
   const total = record.rows.reduce((sum, row) => sum + row.missing, 0);
   return [`${total} points over ${record.rows.length} transactions.`, '', ...listOf(record.rows)];
 }
 
-const questions: [RegExp, (record: CaseRecord) => string[] | undefined][] = [
+const questions: [RegExp, (record: CustomerAnswer) => string[] | undefined][] = [
   [/\b(disput\w*|claim|correct\w*|fix\w*|submit\w*|report)\b/i, howToDispute],
   [/\b(why|rule|term|rate|explain)\b/i, why],
   [/\b(how much|which|total|missing|list|sum)\b/i, howMuch],
@@ -80,7 +68,7 @@ const questions: [RegExp, (record: CaseRecord) => string[] | undefined][] = [
  * Answers from the record: how to dispute, why a row is wrong, how much is missing. Anything
  * else, and anything about rows when the record has none, is said not to be in the record.
  */
-export function answerFollowUp(question: string, record: CaseRecord): FollowUpAnswer {
+export function answerFollowUp(question: string, record: CustomerAnswer): FollowUpAnswer {
   const answerer = questions.find(([pattern]) => pattern.test(question))?.[1];
   const lines = record.rows.length > 0 ? answerer?.(record) : undefined;
   if (lines === undefined) {

@@ -1,2 +1,147 @@
-console.error('The support desk does not run yet.');
-process.exitCode = 2;
+/** The support desk's story. `--stay` leaves hub and page up; without it the checks run, too. */
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { appendFileSync } from 'node:fs';
+import { deskCase } from './cases.ts';
+import { bank } from './bank.ts';
+import type { Check, CheckName } from './story/check-names.ts';
+import {
+  citationsVerbatim,
+  fourWrongTransactions,
+  grantFollowUp,
+  isolation,
+  killResume,
+  retrieval,
+  strangerRefused,
+  tokensRecount,
+} from './story/checks.ts';
+import { faultNamed } from './story/faults.ts';
+import { tellStory, type Outcome } from './story/story.ts';
+import { teller } from './story/tell.ts';
+
+const repository = new URL('../..', import.meta.url).pathname;
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      stay: { type: 'boolean', default: false },
+      once: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      case: { type: 'string', default: 'task_019' },
+      fault: { type: 'string' },
+      transport: { type: 'string', default: 'jsonrpc' },
+      store: { type: 'string' },
+    },
+  });
+  if (values.transport !== 'jsonrpc') {
+    throw new RangeError(`--transport ${values.transport} is not built yet; there is: jsonrpc`);
+  }
+  if (values.store !== undefined && /^[a-z]+:\/\//.test(values.store)) {
+    throw new RangeError(`--store ${values.store}: there is: the path of a folder for SQLite`);
+  }
+  return {
+    stays: values.stay && !values.once,
+    checks: !values.stay,
+    json: values.json,
+    one: deskCase(values.case),
+    fault: values.fault === undefined ? undefined : faultNamed(values.fault),
+    store: values.store,
+  };
+}
+
+function checksOf(outcome: Outcome, caseId: string, fault: CheckName | undefined): Check[] {
+  const { answer, view, tokens, followUp } = outcome;
+  if (fault === 'tokens-recount') appendFileSync(tokens.files.handedOver, ' one more word');
+  const reader = view.participants.find(({ name }) => name === 'Policy reader')?.id;
+  const [lookUpsBefore, lookUpsAfter] = followUp.lookUps;
+  return [
+    fourWrongTransactions(caseId, answer),
+    citationsVerbatim(answer, outcome.delivered),
+    isolation(outcome.isolation),
+    tokensRecount(tokens),
+    grantFollowUp({
+      rows: answer.rows,
+      followUp: followUp.answer,
+      contextId: outcome.contextId,
+      followUpContextId: followUp.contextId,
+      lookUpsBefore,
+      lookUpsAfter,
+    }),
+    strangerRefused(outcome.stranger),
+    killResume(view, { killed: outcome.killed, lookUp: reader }),
+    retrieval(fault === 'retrieval'),
+  ];
+}
+
+const throughline = (...args: string[]): string => {
+  const bin = join(repository, 'packages/throughline/bin/throughline.mjs');
+  const { stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
+  return stdout === '' ? stderr : stdout;
+};
+
+async function main(): Promise<void> {
+  const { stays, checks: checked, json, one, fault, store } = readOptions();
+  const tell = teller(json ? process.stderr : process.stdout);
+  const dataDir = stays
+    ? resolve(store ?? join(repository, '.throughline'))
+    : (store ?? mkdtempSync(join(tmpdir(), 'throughline-')));
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const who = one.customer === null ? 'A visitor' : (bank().customer(one.customer)?.name ?? '');
+  tell.title(`${who} writes to the bank (case ${one.id}):`);
+  tell.quote(`“${one.openingMessage}”`);
+  const { desk, outcome } = await tellStory({
+    one,
+    dataDir,
+    tell,
+    ...(fault !== undefined && { fault }),
+  });
+  try {
+    const { contextId, tokens, view, answer } = outcome;
+    tell.title('The case');
+    tell.line(throughline('case', 'show', contextId, '--data', dataDir).trimEnd());
+    const share = Math.round((1 - tokens.handedOver / tokens.fullHistory) * 100);
+    const compared = share < 0 ? `${-share} % more` : `${share} % less`;
+    tell.line();
+    tell.line(
+      `Handed over ${tokens.handedOver.toLocaleString('en-US')} tokens where full history would ` +
+        `have been ${tokens.fullHistory.toLocaleString('en-US')} (${compared}).`,
+    );
+    const checks = checked ? checksOf(outcome, one.id, fault) : [];
+    if (checks.length > 0) tell.title('Checks');
+    for (const { name, ok } of checks) tell.line(`  ${ok ? 'ok    ' : 'NOT OK'} ${name}`);
+    if (checks.some(({ ok }) => !ok)) process.exitCode = 1;
+    if (json) {
+      const { answer: text, citations, rows } = answer;
+      const result = {
+        version: 1,
+        result: { answer: text, citations, rows },
+        case: { contextId, tasks: outcome.tasks },
+        counts: view.summary.counts,
+        tokens,
+        ...(checked && { checks }),
+      };
+      process.stdout.write(`${JSON.stringify(result)}\n`);
+    }
+    if (stays) {
+      tell.line();
+      tell.line(`The hub stays up at ${desk.parts.hub.url}. Try:`);
+      tell.line(`  npx throughline case show ${contextId} --timeline`);
+      tell.line('Ctrl-C ends it.');
+      await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+    }
+  } finally {
+    await desk.stop();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  const isUsage = error instanceof RangeError || (error instanceof TypeError && 'code' in error);
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = isUsage ? 2 : 1;
+}

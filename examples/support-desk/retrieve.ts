@@ -44,13 +44,18 @@ export function roundRobin(lists: readonly (readonly string[])[]): string[] {
   return [...merged];
 }
 
-/** Derives the sub-questions of a message, searches each, merges. `depth`: hits kept per question. */
-export function retrieve(message: string, holdings: Holdings, depth = 10): Retrieval {
-  const findings = deriveSubQuestions(message, holdings).map((question) => {
+/** Searches each sub-question and merges. `depth`: hits kept per question. */
+export function lookUp(questions: readonly SubQuestion[], depth = 10): Retrieval {
+  const findings = questions.map((question) => {
     const filter = within(question.about);
     const options = filter === undefined ? {} : { within: filter };
     return { question, hits: search(question.text, { limit: depth, ...options }) };
   });
   const lists = findings.map((finding) => finding.hits.map((hit) => hit.documentId));
   return { findings, ranked: roundRobin(lists) };
+}
+
+/** Derives the sub-questions of a message, then looks them up. */
+export function retrieve(message: string, holdings: Holdings): Retrieval {
+  return lookUp(deriveSubQuestions(message, holdings));
 }

@@ -1,4 +1,5 @@
 /** From an opening message and what the customer holds to the questions worth looking up. */
+import { z } from 'zod';
 import type { Holdings } from './bank.ts';
 import type { Ask } from './intent.ts';
 import { intents } from './intents.ts';
@@ -6,13 +7,18 @@ import { heldProducts, mentionedProducts, products, renameProducts } from './pro
 import type { Product, ProductKind } from './products.ts';
 
 /** One question put to the knowledge documents. */
-export interface SubQuestion {
-  text: string;
+export const subQuestionSchema = z.object({
+  text: z.string().max(20_000),
   /** Only documents of this product (its slug), of the procedures, or of everything. */
-  about: { product: string } | 'procedures' | 'anything';
+  about: z.union([
+    z.object({ product: z.string().max(200) }),
+    z.literal('procedures'),
+    z.literal('anything'),
+  ]),
   /** The kind of request it was derived from; `message` for the customer's own words. */
-  intent: string;
-}
+  intent: z.string().max(200),
+});
+export type SubQuestion = z.infer<typeof subQuestionSchema>;
 
 /** A message read: what it is about, before anything is looked up. */
 export interface Reading {

@@ -56,6 +56,9 @@ const names: [field: string, name: string][] = [
   ['past_due_amount', 'amount past due'],
   ['description', 'bank transactions'],
 ];
+/** Field → what people call it, for fields that tell something of a person. */
+export const namesOfFields: ReadonlyMap<string, string> = new Map(names);
+
 const sensitivity = names.map(([field]) => field);
 
 const nameOf = (field: string): string =>

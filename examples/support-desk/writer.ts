@@ -1,15 +1,17 @@
 /** Composes the customer's answer and the case record from what was found. */
-import type { CheckedRow, RestingRow } from './checked-rows.ts';
+import { z } from 'zod';
+import { checkedRowSchema, type CheckedRow, type RestingRow } from './checked-rows.ts';
 import { documentOf } from './knowledge.ts';
 import { publicPassages, type Passage, type Term } from './terms.ts';
 
 /** A verbatim part of a delivered document: `content.slice(start, end) === quote`. */
-export interface Citation {
-  documentId: string;
-  quote: string;
-  start: number;
-  end: number;
-}
+export const citationSchema = z.object({
+  documentId: z.string(),
+  quote: z.string(),
+  start: z.number().int(),
+  end: z.number().int(),
+});
+export type Citation = z.infer<typeof citationSchema>;
 
 /** What the desk's agents found about one case. */
 export interface Findings {
@@ -29,11 +31,14 @@ export interface Findings {
 }
 
 /** What the customer gets. Cites public documents only. */
-export interface CustomerAnswer {
-  answer: string;
-  citations: Citation[];
-  rows: CheckedRow[];
-}
+export const customerAnswerSchema = z.object({
+  answer: z.string(),
+  citations: z.array(citationSchema),
+  rows: z.array(checkedRowSchema),
+  /** What a procedure tells the bank's agents to hand to the customer, for a follow-up. */
+  disputeTool: z.object({ name: z.string(), parameters: z.array(z.string()) }).optional(),
+});
+export type CustomerAnswer = z.infer<typeof customerAnswerSchema>;
 
 /** What stays with the case: the answer's grounds, internal spans included. */
 export interface CaseRecord extends CustomerAnswer {
@@ -172,6 +177,20 @@ const cannot =
   'This desk looks things up and recomputes; it changes nothing on an account, so anything to be ' +
   'opened, closed, blocked, ordered or refunded needs a colleague. I pass your case on with what was found.';
 
+/** The tool that an internal procedure tells agents to hand to the customer, with its parameters. */
+function toolForCustomers(procedures: readonly Passage[]): CustomerAnswer['disputeTool'] {
+  for (const { quote } of procedures) {
+    const handed = /to provide to the (?:user|customer): `([a-z_]+_\d{4})\(([^)`]*)\)`/i.exec(
+      quote,
+    );
+    if (handed?.[1] !== undefined) {
+      const parameters = (handed[2] ?? '').split(',').map((one) => one.split(':')[0]?.trim() ?? '');
+      return { name: handed[1], parameters };
+    }
+  }
+  return undefined;
+}
+
 /** The customer's answer. Every figure from a document carries its citation; no internal document is cited. */
 export function writeAnswer(findings: Findings): CustomerAnswer {
   const citations = new Citations();
@@ -189,6 +208,7 @@ export function writeAnswer(findings: Findings): CustomerAnswer {
             : ['', ...passageText(help.slice(0, 2), citations)]),
         ];
   const sources = citations.sources();
+  const tool = toolForCustomers(findings.procedures);
   const foot = sources.length === 0 ? [] : ['', 'Sources:', ...sources];
   return {
     answer: [greeting, '', ...body, ...foot].join('\n'),
@@ -196,6 +216,7 @@ export function writeAnswer(findings: Findings): CustomerAnswer {
     rows: (check?.rows ?? [])
       .filter((row) => !row.term.internal)
       .map(({ term: _term, ...row }) => row),
+    ...(tool === undefined ? {} : { disputeTool: tool }),
   };
 }
 

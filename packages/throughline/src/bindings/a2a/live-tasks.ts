@@ -26,11 +26,12 @@ export interface Turn {
   readonly resumed: boolean;
 }
 
-/** How a principal appears in the graph. Authentication tells agents from others, and no more. */
-export const partyOf = (principal: Pick<Principal, 'id' | 'role'>): Party => ({
-  kind: principal.role === 'agent' ? 'agent' : 'user',
-  principal: principal.id,
-});
+/**
+ * How a principal appears in the graph. Authentication tells agents from others, and no more: agents
+ * say their own name, whoever else calls goes by the principal's id.
+ */
+export const partyOf = ({ id, role }: Pick<Principal, 'id' | 'role'>): Party =>
+  role === 'agent' ? { kind: 'agent', principal: id } : { kind: 'user', principal: id, name: id };
 
 /** The tasks that this process works on now, by id. */
 export class LiveTasks {

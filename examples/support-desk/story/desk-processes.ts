@@ -1,0 +1,195 @@
+/** The four processes of the desk, arranged: keys made, agents known to the Master. */
+import { HubClient } from 'throughline/client';
+import { hasPython, startChecker, type RunningChecker } from '../account-checker/run-checker.ts';
+import type { CheckName } from './check-names.ts';
+import { faultEnv } from './faults.ts';
+import { start, type Running, type Saying } from './processes.ts';
+
+/** Longer than any story takes: the worker that is to be killed waits this long. */
+const holdMs = 120_000;
+
+export interface DeskOptions {
+  dataDir: string;
+  /** Path or URL of the hub's database, where it is not in the folder. */
+  store?: string;
+  /** The operator's key, once the hub is up. */
+  localKey: () => string;
+  fault?: CheckName;
+  onSaying: (saying: Saying) => void;
+  /** More that the desk knows: what must not get out. */
+  known: readonly { name: string; description: string; content: string }[];
+  /** Text that stands in a case of another tenant. */
+  otherTenant: string;
+  /** Files in which the agents note all that they are given. */
+  captures: { policyReader: string; caseWriter: string };
+}
+
+interface Parts {
+  hub: Running;
+  /** As the operator of the desk. */
+  operator: HubClient;
+  policyReader: Running;
+  accountChecker: RunningChecker & { language: string };
+  caseWriter: Running;
+  /** contextId of a case of another tenant. */
+  otherTenantContext: string;
+}
+
+/** Whoever takes part: each key is made once. */
+class Keys {
+  readonly #operator: HubClient;
+  readonly #keys = new Map<string, Promise<string>>();
+
+  constructor(operator: HubClient) {
+    this.#operator = operator;
+  }
+
+  for(id: string, role: 'caller' | 'agent'): Promise<string> {
+    const known = this.#keys.get(id) ?? this.#make(id, role);
+    this.#keys.set(id, known);
+    return known;
+  }
+
+  async #make(id: string, role: 'caller' | 'agent'): Promise<string> {
+    const { tenant } = await this.#operator.whoAmI();
+    const principal = { tenant, id, role };
+    return (await this.#operator.createKey({ principal, label: 'support-desk' })).key;
+  }
+}
+
+/** The desk's processes while a story runs. */
+export class DeskProcesses {
+  readonly #options: DeskOptions;
+  readonly #running: { stop(): Promise<void> }[] = [];
+  #keys: Keys | undefined;
+  #parts: Parts | undefined;
+
+  private constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  /** Starts hub, account checker and agents, and tells the desk who they are. */
+  static async start(options: DeskOptions): Promise<DeskProcesses> {
+    const desk = new DeskProcesses(options);
+    try {
+      await desk.#start();
+      return desk;
+    } catch (error) {
+      await desk.stop();
+      throw error;
+    }
+  }
+
+  get parts(): Parts {
+    if (this.#parts === undefined) throw new Error('The desk is not up yet');
+    return this.#parts;
+  }
+
+  /** A key for whoever comes. */
+  keyFor(id: string, role: 'caller' | 'agent' = 'caller'): Promise<string> {
+    if (this.#keys === undefined) throw new Error('The hub is not up yet');
+    return this.#keys.for(id, role);
+  }
+
+  /** Ends the policy reader as a crash would, and starts it again where it was. */
+  async killAndRestartPolicyReader(): Promise<void> {
+    const { policyReader } = this.parts;
+    await policyReader.kill();
+    const { port } = new URL(policyReader.url);
+    this.parts.policyReader = await this.#policyReader({ SUPPORT_DESK_PORT: port });
+  }
+
+  async stop(): Promise<void> {
+    for (const each of this.#running.toReversed()) await each.stop();
+  }
+
+  async #start(): Promise<void> {
+    const { promise: otherTenant, resolve } = Promise.withResolvers<string>();
+    const hub = await this.#hub(resolve);
+    const operator = new HubClient({ url: hub.url, key: this.#options.localKey() });
+    this.#keys = new Keys(operator);
+    this.#parts = {
+      hub,
+      operator,
+      accountChecker: await this.#accountChecker(),
+      policyReader: await this.#policyReader({ SUPPORT_DESK_HOLD_MS: String(holdMs) }, hub),
+      caseWriter: await this.#agent('case-writer', this.#options.captures.caseWriter, {}, hub),
+      otherTenantContext: '',
+    };
+    await this.#arrange();
+    this.#parts.otherTenantContext = await Promise.race([otherTenant, hub.ended]);
+  }
+
+  async #hub(hearOtherTenant: (contextId: string) => void): Promise<Running> {
+    const { dataDir, store, fault, onSaying } = this.#options;
+    return this.#keep(
+      await start({
+        name: 'hub with the desk',
+        module: 'agents/desk',
+        env: {
+          SUPPORT_DESK_DATA: dataDir,
+          ...(store !== undefined && { SUPPORT_DESK_STORE: store }),
+          ...faultEnv(fault, 'desk'),
+        },
+        onSaying: (saying) => {
+          if (saying.kind === 'other-tenant') hearOtherTenant(String(saying['contextId']));
+          onSaying(saying);
+        },
+      }),
+    );
+  }
+
+  async #accountChecker(): Promise<Parts['accountChecker']> {
+    const twin = hasPython() ? 'python' : 'node';
+    const language = twin === 'python' ? 'Python' : 'node:http';
+    return { ...this.#keep(await startChecker(twin)), language };
+  }
+
+  #policyReader(env: Record<string, string>, hub?: Running): Promise<Running> {
+    return this.#agent('policy-reader', this.#options.captures.policyReader, env, hub);
+  }
+
+  async #agent(
+    id: string,
+    capture: string,
+    env: Record<string, string>,
+    hub = this.parts.hub,
+  ): Promise<Running> {
+    return this.#keep(
+      await start({
+        name: id.replace('-', ' '),
+        module: `agents/${id}`,
+        env: {
+          SUPPORT_DESK_HUB: hub.url,
+          SUPPORT_DESK_KEY: await this.keyFor(id, 'agent'),
+          SUPPORT_DESK_CAPTURE: capture,
+          ...faultEnv(this.#options.fault, id),
+          ...env,
+        },
+        onSaying: this.#options.onSaying,
+      }),
+    );
+  }
+
+  async #arrange(): Promise<void> {
+    const { hub, policyReader, accountChecker, caseWriter } = this.parts;
+    const { otherTenant, known } = this.#options;
+    const credential = await this.keyFor('desk', 'agent');
+    hub.tell({
+      kind: 'arrangement',
+      agents: [
+        { id: 'policy-reader', name: 'Policy reader', url: policyReader.url, credential },
+        { id: 'account-checker', name: 'Account checker', url: accountChecker.url, credential: '' },
+        { id: 'case-writer', name: 'Case writer', url: caseWriter.url, credential },
+      ],
+      secondLine: await this.keyFor('second-line', 'agent'),
+      otherTenant,
+      known: known.map((each) => ({ ...each, type: 'text', mediaType: 'text/plain' })),
+    });
+  }
+
+  #keep<T extends { stop(): Promise<void> }>(process: T): T {
+    this.#running.push(process);
+    return process;
+  }
+}
