@@ -172,6 +172,10 @@ describe('what is not one’s own', () => {
   /** Which kind of thing each parameter of a route names. */
   const kinds: Readonly<Record<string, keyof typeof there>> = {
     'get /tasks/{id}': 'task',
+    'put /tasks/{id}/push-configs/{config}': 'task',
+    'get /tasks/{id}/push-configs': 'task',
+    'delete /tasks/{id}/push-configs/{config}': 'task',
+    'post /tasks/{id}/push-configs/{config}/settlement': 'task',
     'get /content/{id}': 'content',
     'get /locations/{taskId}': 'task',
     'get /cases/{id}': 'context',
@@ -212,6 +216,22 @@ describe('what is not one’s own', () => {
       expect(await headOf()).toBe(before);
     },
   );
+
+  it('is not subscribed to through an agent’s process with a right to read alone', async () => {
+    const reader = clientOf('reader');
+    const grant = await clientOf('priya').grant(there.context.real, {
+      grantee: 'stranger',
+      operations: ['get'],
+    });
+    const credential = `Bearer ${keyOf('stranger')}`;
+    const caller = { principal: people.stranger, credential };
+    const load = async (action?: 'cancel' | 'subscribe') =>
+      (await reader.loadTask(caller, there.task.real, action))?.id;
+    expect(await load()).toBe(there.task.real);
+    expect(await load('subscribe')).toBeUndefined();
+    expect(await load('cancel')).toBeUndefined();
+    await clientOf('priya').revokeGrant(grant.id);
+  });
 
   it('is not in lists', async () => {
     for (const person of ['stranger', 'outsider', 'intruder'] as const) {

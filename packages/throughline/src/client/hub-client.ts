@@ -22,9 +22,11 @@ import {
   type TaskRecord,
 } from '../model/task-record.ts';
 import { agentCalls, type AgentCalls } from './agent-calls.ts';
+import { handedOn } from './handed-on.ts';
 import { Caller, segment, type Call, type HubClientOptions } from './call.ts';
 import { unlessMissing } from './missing.ts';
 import { masterCalls, type MasterCalls } from './master-calls.ts';
+import { pushCalls, type PushCalls } from './push-calls.ts';
 
 const keySummarySchema = z.object({
   id: z.string(),
@@ -74,16 +76,17 @@ export class HubClient {
   }
 
   /** The binding's and the runtime's ports in one object, as `serveAgent` takes them. */
-  ports(): AgentCalls & Pick<HubClient, PortName> {
+  ports(): AgentCalls & PushCalls & Pick<HubClient, PortName> {
     return {
       ...this.agent(),
       authenticate: (credential) => this.authenticate(credential),
       admit: (caller, request) => this.admit(caller, request),
       saveReply: (caller, reply, seen) => this.saveReply(caller, reply, seen),
-      loadTask: (caller, id) => this.loadTask(caller, id),
+      loadTask: (caller, id, action) => this.loadTask(caller, id, action),
       saveTask: (caller, record, seen) => this.saveTask(caller, record, seen),
       listTasks: (caller, query) => this.listTasks(caller, query),
       observe: (caller, seen) => this.observe(caller, seen),
+      ...pushCalls(this.#call),
     };
   }
 
@@ -121,11 +124,14 @@ export class HubClient {
     await this.#call.nothing({ method: 'POST', path: '/replies', json, headers: handedOn(caller) });
   }
 
-  async loadTask(caller: Acting, taskId: string): Promise<TaskRecord | undefined> {
+  async loadTask(
+    caller: Acting,
+    taskId: string,
+    action?: 'get' | 'cancel' | 'subscribe',
+  ): Promise<TaskRecord | undefined> {
     const path = `/tasks/${segment(taskId)}`;
-    return unlessMissing(
-      this.#call.json({ method: 'GET', path, headers: handedOn(caller) }, taskRecordSchema),
-    );
+    const call: Call = { method: 'GET', path, query: { action }, headers: handedOn(caller) };
+    return unlessMissing(this.#call.json(call, taskRecordSchema));
   }
 
   async saveTask(
@@ -221,7 +227,3 @@ export class HubClient {
     return this.#call.json({ method: 'GET', path: '/health' }, schema);
   }
 }
-
-/** For whom an agent calls; without a credential it calls for itself. */
-const handedOn = ({ credential }: { readonly credential?: string }): Record<string, string> =>
-  credential === undefined ? {} : { 'Throughline-Caller': credential };

@@ -8,6 +8,7 @@ import type {
   GrantRequest,
   Observation,
   Principal,
+  PushConfig,
   TaskPage,
   TaskQuery,
   TaskRecord,
@@ -32,6 +33,7 @@ import { MasterDesk, type MasterParts } from './master.ts';
 import { Messages } from './messages.ts';
 import { Observer } from './observe.ts';
 import { Participants } from './participants.ts';
+import { PushConfigs } from './push-configs.ts';
 import { Replies } from './replies.ts';
 import { Runs } from './runs.ts';
 import { Statements } from './statements.ts';
@@ -67,7 +69,17 @@ export interface AgentDesk {
 /** The A2A binding's ports, all of them of one agent. */
 export type AgentView = Pick<
   Hub,
-  'authenticate' | 'admit' | 'saveReply' | 'loadTask' | 'saveTask' | 'listTasks' | 'observe'
+  | 'authenticate'
+  | 'admit'
+  | 'saveReply'
+  | 'loadTask'
+  | 'saveTask'
+  | 'listTasks'
+  | 'observe'
+  | 'savePushConfig'
+  | 'loadPushConfigs'
+  | 'deletePushConfig'
+  | 'settlePushConfig'
 >;
 
 /**
@@ -81,6 +93,7 @@ export class Hub {
   readonly #tasks: Tasks;
   readonly #lists: TaskLists;
   readonly #observer: Observer;
+  readonly #push: PushConfigs;
   readonly #views: CaseViews;
   readonly #grants: Grants;
   readonly #master: MasterParts;
@@ -120,6 +133,7 @@ export class Hub {
     this.#tasks = new Tasks(deps, parts);
     this.#lists = new TaskLists(deps, contexts, tasks);
     this.#observer = new Observer(deps, parts);
+    this.#push = new PushConfigs(deps, parts);
     this.#views = new CaseViews(deps, { access, contexts, registries, usage });
     this.#grants = new Grants(deps, contexts);
     this.#master = {
@@ -175,6 +189,28 @@ export class Hub {
     await this.#observer.observe(caller, observations);
   }
 
+  /** Asks to be told of a task; `quota` when it has too many configs. */
+  async savePushConfig(caller: Acting, config: PushConfig): Promise<void> {
+    await this.#push.save(caller, config);
+  }
+
+  /** The caller's own; to the executing agent all of its task, or without a task those due. */
+  async loadPushConfigs(caller: Acting, query: { taskId?: string }): Promise<PushConfig[]> {
+    return this.#push.load(caller, query);
+  }
+
+  async deletePushConfig(caller: Acting, taskId: string, id: string): Promise<void> {
+    await this.#push.delete(caller, taskId, id);
+  }
+
+  /** The end of the task was told to that one, or given up. */
+  async settlePushConfig(
+    caller: Acting,
+    config: { taskId: string; id: string; owner: string },
+  ): Promise<void> {
+    await this.#push.settle(caller, config);
+  }
+
   /**
    * The binding's ports as one agent presents its callers: it lets in and writes for itself alone.
    * For an agent in this process, and for a server that has authenticated an agent's own key.
@@ -189,6 +225,10 @@ export class Hub {
       saveTask: (caller, record, seen) => this.saveTask(by(caller), record, seen),
       listTasks: (caller, query) => this.listTasks(by(caller), query),
       observe: (caller, seen) => this.observe(by(caller), seen),
+      savePushConfig: (caller, config) => this.savePushConfig(by(caller), config),
+      loadPushConfigs: (caller, query) => this.loadPushConfigs(by(caller), query),
+      deletePushConfig: (caller, taskId, id) => this.deletePushConfig(by(caller), taskId, id),
+      settlePushConfig: (caller, config) => this.settlePushConfig(by(caller), config),
     };
   }
 

@@ -16,6 +16,8 @@ export const limits = {
   parts: 128,
   /** Statements in one recording call. */
   statements: 256,
+  /** Push notification configs of one task. */
+  pushConfigs: 16,
   /** Rows in one page, at most. */
   pageSize: 100,
   /** Bytes of one piece of offloaded content. */

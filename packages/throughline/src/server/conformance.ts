@@ -41,6 +41,7 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     fullHistory: 2,
   };
   const id = { params: { id: 'task-1' } };
+  const pushed = { params: { id: 'task-1', config: 'push-1' } };
   const context = { params: { id: nothing('ctx') } };
   return {
     'post /authenticate': {},
@@ -58,6 +59,14 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     },
     'get /tasks/{id}': id,
     'put /tasks/{id}': { ...id, json: { record, observations: [] } },
+    'put /tasks/{id}/push-configs/{config}': {
+      ...pushed,
+      json: { url: 'https://a.example/', protocolVersion: '1.0' },
+    },
+    'get /tasks/{id}/push-configs': id,
+    'delete /tasks/{id}/push-configs/{config}': pushed,
+    'post /tasks/{id}/push-configs/{config}/settlement': { ...pushed, json: { owner: 'priya' } },
+    'get /push-configs': {},
     'get /tasks': { query: { pageSize: '10', unfinished: 'true' } },
     'post /observations': { json: { observations: [] } },
     'post /outputs': {
@@ -219,6 +228,10 @@ export class StubHub implements ServedHub {
   readonly saveTask = this.#reach('saveTask');
   readonly listTasks = this.#reach('listTasks');
   readonly observe = this.#reach('observe');
+  readonly savePushConfig = this.#reach('savePushConfig');
+  readonly loadPushConfigs = this.#reach('loadPushConfigs');
+  readonly deletePushConfig = this.#reach('deletePushConfig');
+  readonly settlePushConfig = this.#reach('settlePushConfig');
   readonly cases = this.#reach('cases');
   readonly caseView = this.#reach('caseView');
   readonly timeline = this.#reach('timeline');

@@ -1,4 +1,4 @@
-import type { A2aPorts } from '../bindings/a2a/ports.ts';
+import type { A2aPorts, PushPorts } from '../bindings/a2a/ports.ts';
 import type { AgentPorts } from '../agent/ports.ts';
 import type { MasterPorts } from '../master/ports.ts';
 import type { CaseSummary, CaseView, Explanation, TimelinePage } from '../model/case-view.ts';
@@ -7,7 +7,7 @@ import type { Principal } from '../model/principal.ts';
 import type { KeySummary } from './schemas.ts';
 
 /** What the HTTP API needs of a hub. Every method checks rights itself; none is checked here. */
-export interface ServedHub extends A2aPorts {
+export interface ServedHub extends A2aPorts, PushPorts {
   master(principal: Principal): MasterPorts;
   agent(principal: Principal): AgentPorts;
   cases(

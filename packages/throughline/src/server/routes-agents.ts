@@ -6,12 +6,15 @@ import { foreignId } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import { observationSchema } from '../model/observation.ts';
 import { principalSchema } from '../model/principal.ts';
+import { pushConfigSchema } from '../model/push-config.ts';
 import { taskPageSchema, taskQuerySchema, taskRecordSchema } from '../model/task-record.ts';
 import { empty, route, type Route } from './route.ts';
 import { bytesBody, mediaType } from './schemas.ts';
 
 const observations = z.array(observationSchema).max(limits.statements);
 const id = z.strictObject({ id: foreignId });
+const config = z.strictObject({ id: foreignId, config: foreignId });
+const configs = z.object({ configs: z.array(pushConfigSchema) });
 
 /** The ports of the A2A binding and of an agent's runtime. */
 export const agentRoutes: readonly Route[] = [
@@ -54,9 +57,10 @@ export const agentRoutes: readonly Route[] = [
     path: '/tasks/{id}',
     summary: 'A protocol’s record of one task',
     params: id,
+    query: z.strictObject({ action: z.enum(['get', 'cancel', 'subscribe']).optional() }),
     gives: taskRecordSchema,
-    handle: async (hub, { caller, params }) => {
-      const record = await hub.loadTask(await caller(), params.id);
+    handle: async (hub, { caller, params, query }) => {
+      const record = await hub.loadTask(await caller(), params.id, query.action);
       if (record === undefined) throw new ThroughlineError('not-found', 'there is no such task');
       return record;
     },
@@ -84,6 +88,63 @@ export const agentRoutes: readonly Route[] = [
     query: taskQuerySchema.strict(),
     gives: taskPageSchema,
     handle: async (hub, { caller, query }) => hub.listTasks(await caller(), query),
+  }),
+  route({
+    ...empty,
+    method: 'put',
+    path: '/tasks/{id}/push-configs/{config}',
+    summary: 'Asks to be told of what becomes of a task',
+    params: config,
+    body: pushConfigSchema.omit({ id: true, taskId: true, owner: true }).strict(),
+    gives: 'nothing',
+    handle: async (hub, { caller, params, body }) =>
+      hub.savePushConfig(await caller(), { ...body, taskId: params.id, id: params.config }),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/tasks/{id}/push-configs',
+    summary: 'Who is to be told of a task: the caller’s own, or all for the agent that executes it',
+    params: id,
+    gives: configs,
+    handle: async (hub, { caller, params }) => ({
+      configs: [...(await hub.loadPushConfigs(await caller(), { taskId: params.id }))],
+    }),
+  }),
+  route({
+    ...empty,
+    method: 'delete',
+    path: '/tasks/{id}/push-configs/{config}',
+    summary: 'Takes one of the caller’s own away',
+    params: config,
+    gives: 'nothing',
+    handle: async (hub, { caller, params }) =>
+      hub.deletePushConfig(await caller(), params.id, params.config),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/tasks/{id}/push-configs/{config}/settlement',
+    summary: 'The end of a task was told to one who asked, or telling was given up',
+    params: config,
+    body: z.strictObject({ owner: foreignId }),
+    gives: 'nothing',
+    handle: async (hub, { caller, params, body }) =>
+      hub.settlePushConfig(await caller(), {
+        taskId: params.id,
+        id: params.config,
+        owner: body.owner,
+      }),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/push-configs',
+    summary: 'Who is still to be told of the end of the agent’s own finished tasks',
+    gives: configs,
+    handle: async (hub, { caller }) => ({
+      configs: [...(await hub.loadPushConfigs(await caller(), {}))],
+    }),
   }),
   route({
     ...empty,

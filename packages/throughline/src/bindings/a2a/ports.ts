@@ -1,6 +1,7 @@
 import type { Admission, AdmissionRequest } from '../../model/admission.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Caller, Principal } from '../../model/principal.ts';
+import type { PushConfig } from '../../model/push-config.ts';
 import type { TaskPage, TaskQuery, TaskRecord } from '../../model/task-record.ts';
 
 /**
@@ -44,4 +45,22 @@ export interface A2aPorts {
   listTasks(caller: Caller, query: TaskQuery): Promise<TaskPage>;
   /** What the client side of a binding saw. */
   observe(caller: Caller, observations: readonly Observation[]): Promise<void>;
+}
+
+/** What sending push notifications needs of a hub beside A2aPorts. Rights are checked by each method. */
+export interface PushPorts {
+  /** Keeps one of the caller's own, over an equal id. `quota` when the task has too many. */
+  savePushConfig(caller: Caller, config: PushConfig): Promise<void>;
+  /**
+   * The caller's own for a task, secrets and all. To the executing agent: those of everybody who
+   * still may be told; without a task, those of finished tasks that were not settled.
+   */
+  loadPushConfigs(caller: Caller, query: { taskId?: string }): Promise<readonly PushConfig[]>;
+  /** Gone already is as good as deleted. */
+  deletePushConfig(caller: Caller, taskId: string, id: string): Promise<void>;
+  /** The agent's word that a finished task was told to this one, or that telling was given up. */
+  settlePushConfig(
+    caller: Caller,
+    config: { taskId: string; id: string; owner: string },
+  ): Promise<void>;
 }

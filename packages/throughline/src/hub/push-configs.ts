@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { ThroughlineError } from '../errors.ts';
+import {
+  foreignId,
+  limits,
+  pushConfigSchema,
+  type Principal,
+  type PushConfig,
+} from '../model/index.ts';
+import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { executing, type Acting } from './acting.ts';
+import { authorize, may } from './authorize.ts';
+import { CaseBoxes } from './case-boxes.ts';
+import type { Contexts } from './contexts.ts';
+import type { Deps } from './deps.ts';
+import { Records, type Kept } from './records.ts';
+import { notFound, parse } from './refusals.ts';
+import { guardTask, isOver, type LiveTask, type TaskStore } from './task-records.ts';
+
+const contentSchema = pushConfigSchema.extend({ owner: foreignId, agent: foreignId });
+const configRecords = new Records('push-config', z.object({ activity: z.string() }), contentSchema);
+type Stored = Kept<{ activity: string }, z.infer<typeof contentSchema>>;
+type Config = Stored & { readonly content: NonNullable<Stored['content']> };
+
+/** Configs of finished tasks given at once. */
+const maxDue = 256;
+
+/**
+ * Who wants to be told of a task, sealed with its case. A config is open until the task's end was
+ * told (or given up): the open ones of finished tasks are the deliveries that a restart takes up.
+ */
+export class PushConfigs {
+  readonly #deps: Deps;
+  readonly #contexts: Contexts;
+  readonly #tasks: TaskStore;
+
+  constructor(deps: Deps, parts: { readonly contexts: Contexts; readonly tasks: TaskStore }) {
+    this.#deps = deps;
+    this.#contexts = parts.contexts;
+    this.#tasks = parts.tasks;
+  }
+
+  /** Writes one of the caller's own, over an equal id. `quota` when the task has too many. */
+  save(acting: Acting, given: PushConfig): Promise<void> {
+    const config = parse(pushConfigSchema, given, 'push config');
+    const { principal } = acting;
+    return this.#deps.store.write(async (writer) => {
+      const task = await this.#open(writer, acting, config.taskId);
+      const key = this.#key(principal.tenant, { ...config, owner: principal.id });
+      const others = (await this.#of(writer, task)).filter((each) => each.key !== key);
+      if (others.length >= limits.pushConfigs) throw tooMany();
+      await this.#put(writer, task, key, { ...config, owner: principal.id }, 'yes');
+    });
+  }
+
+  /**
+   * The caller's own for a task; for the agent that executes it those of everybody who still may
+   * be told. Without a task: what an agent has to deliver, of finished tasks.
+   */
+  load(acting: Acting, query: { taskId?: string | undefined }): Promise<PushConfig[]> {
+    const { principal } = acting;
+    const taskId = query.taskId === undefined ? undefined : parse(foreignId, query.taskId, 'task');
+    return this.#deps.store.read(async (reader) => {
+      if (taskId === undefined) return this.#due(reader, principal);
+      const task = await this.#tasks.get(reader, principal.tenant, taskId);
+      const isAgent = task?.content.agent === principal.id;
+      const known = isAgent ? task : await this.#open(reader, acting, taskId);
+      const all = await this.#of(reader, known);
+      const own = isAgent
+        ? await this.#entitled(reader, known, all)
+        : all.filter(({ content }) => content.owner === principal.id);
+      return own.map(toConfig);
+    });
+  }
+
+  /** Takes one of the caller's own away; gone already is as good. */
+  delete(acting: Acting, taskId: string, id: string): Promise<void> {
+    const config = {
+      taskId: parse(foreignId, taskId, 'task'),
+      id: parse(foreignId, id, 'push config'),
+      owner: acting.principal.id,
+    };
+    return this.#deps.store.write(async (writer) => {
+      await this.#open(writer, acting, config.taskId);
+      const key = this.#key(acting.principal.tenant, config);
+      await writer.deleteRecord({ kind: configRecords.kind, key });
+    });
+  }
+
+  /** The agent's word that the end of the task was told to this one, or was given up. */
+  settle(acting: Acting, config: { taskId: string; id: string; owner: string }): Promise<void> {
+    const { tenant } = acting.principal;
+    return this.#deps.store.write(async (writer) => {
+      const task = await this.#tasks.get(writer, tenant, parse(foreignId, config.taskId, 'task'));
+      const refusal = () => notFound('task', config.taskId);
+      const object = task && { tenant, agent: task.content.agent };
+      authorize(executing(acting), 'execute', object, refusal);
+      if (task === undefined || !isOver(task)) return;
+      const key = this.#key(tenant, config);
+      const found = (await this.#of(writer, task)).find((each) => each.key === key);
+      if (found !== undefined) await this.#put(writer, task, key, found.content, 'no');
+    });
+  }
+
+  /** The task, where the caller may have itself told of it, through its own agent alone. */
+  async #open(reader: StoreReader, acting: Acting, taskId: string): Promise<LiveTask> {
+    const { principal, via } = acting;
+    const refusal = () => notFound('task', taskId);
+    const task = await this.#tasks.get(reader, principal.tenant, taskId);
+    if (task === undefined) throw refusal();
+    const context = await this.#contexts.byRef(reader, principal, task.shape.ref);
+    authorize(principal, 'push', guardTask(task, context), refusal);
+    if (via !== undefined) {
+      const { tenant } = principal;
+      authorize(via, 'execute', { tenant, agent: task.content.agent }, refusal);
+    }
+    return task;
+  }
+
+  /** A right that has ended since is told of nothing more. */
+  async #entitled(
+    reader: StoreReader,
+    task: LiveTask,
+    configs: readonly Config[],
+  ): Promise<Config[]> {
+    const { tenant } = task.content;
+    const entitled: Config[] = [];
+    for (const config of configs) {
+      const owner: Principal = { tenant, id: config.content.owner, role: 'caller' };
+      const context = await this.#contexts.byRef(reader, owner, task.shape.ref);
+      if (may(owner, 'push', guardTask(task, context))) entitled.push(config);
+    }
+    return entitled;
+  }
+
+  async #due(reader: StoreReader, agent: Principal): Promise<PushConfig[]> {
+    const boxes = new CaseBoxes(this.#deps.vault, reader);
+    const index = { open: this.#openFor(agent.tenant, agent.id) };
+    const due: PushConfig[] = [];
+    for (let after: { sort: number; key: string } | undefined; due.length < maxDue;) {
+      const query = { index, limit: maxDue, ascending: true, ...(after && { after }) };
+      const found = await configRecords.find(
+        reader,
+        ({ activity }) => boxes.of(activity ?? ''),
+        query,
+      );
+      for (const config of found.filter(isConfig)) {
+        const task = await this.#tasks.get(reader, agent.tenant, config.content.taskId);
+        if (task !== undefined && isOver(task)) {
+          due.push(...(await this.#entitled(reader, task, [config])).map(toConfig));
+        }
+      }
+      const last = found.at(-1);
+      if (last === undefined || found.length < maxDue) break;
+      after = { sort: last.sort, key: last.key };
+    }
+    return due.slice(0, maxDue);
+  }
+
+  async #of(reader: StoreReader, { content, shape }: LiveTask): Promise<Config[]> {
+    const box = await this.#deps.vault.caseBox(reader, shape.activity);
+    const index = { task: this.#tasks.key(content.tenant, content.id) };
+    const query = { index, ascending: true, limit: limits.pushConfigs };
+    const found = await configRecords.find(reader, () => box, query);
+    return found.filter(isConfig);
+  }
+
+  async #put(
+    writer: StoreWriter,
+    task: LiveTask,
+    key: string,
+    config: PushConfig & { owner: string },
+    open: 'yes' | 'no',
+  ): Promise<void> {
+    const { tenant, id, agent } = task.content;
+    const { activity } = task.shape;
+    await configRecords.put(writer, await this.#deps.vault.caseBoxFor(writer, activity), {
+      key,
+      index: {
+        task: this.#tasks.key(tenant, id),
+        ...(open === 'yes' ? { open: this.#openFor(tenant, agent) } : {}),
+      },
+      activity,
+      shape: { activity },
+      content: { ...config, agent },
+    });
+  }
+
+  #key(tenant: string, config: { taskId: string; owner: string; id: string }): string {
+    const { taskId, owner, id } = config;
+    return this.#deps.vault.blind('push-config', tenant, taskId, owner, id);
+  }
+
+  #openFor(tenant: string, agent: string): string {
+    return this.#deps.vault.blind('push-open', tenant, agent);
+  }
+}
+
+const isConfig = (stored: Stored): stored is Config => stored.content !== undefined;
+
+const toConfig = ({ content: { agent: _agent, ...config } }: Config): PushConfig => config;
+
+const tooMany = (): ThroughlineError =>
+  new ThroughlineError(
+    'quota',
+    `push config: the task has ${limits.pushConfigs} already; delete one of them first`,
+    { details: { limit: limits.pushConfigs } },
+  );
