@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
+const source = new URL('packages/throughline/src/', import.meta.url).pathname;
+/** The page uses the package by its public subpaths; its tests take them from the sources. */
+const alias = [
+  { find: /^throughline\/(.+)$/, replacement: `${source}$1/index.ts` },
+  { find: /^throughline$/, replacement: `${source}index.ts` },
+];
+
 export default defineConfig({
   test: {
     environment: 'node',
@@ -24,6 +31,29 @@ export default defineConfig({
             '{examples,bench,scripts}/**/*.test.ts',
           ],
           globalSetup: ['scripts/build.mjs'],
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias },
+        test: {
+          name: 'dashboard',
+          root: 'packages/dashboard',
+          include: ['src/**/*.test.{ts,tsx}'],
+          environment: 'happy-dom',
+        },
+      },
+      {
+        extends: true,
+        resolve: { alias },
+        test: {
+          // The built page in a real browser, against a hub in a process of its own.
+          name: 'page',
+          root: 'packages/dashboard',
+          include: ['test/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          globalSetup: ['test/build-page.ts'],
         },
       },
     ],

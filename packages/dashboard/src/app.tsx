@@ -1,0 +1,52 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { useState, type ReactElement } from 'react';
+import { CasePage } from './case/page.tsx';
+import { CasesPage } from './cases/page.tsx';
+import { useSource } from './data/context.ts';
+import { useRoute } from './frame/use-route.ts';
+import type { Live } from './live/live.ts';
+import { Gate } from './session/gate.tsx';
+import type { Session } from './session/session.ts';
+
+export interface AppProps {
+  readonly live: Live;
+  readonly open: (key?: string) => Promise<Session>;
+}
+
+const newQueries = (): QueryClient =>
+  new QueryClient({
+    defaultOptions: {
+      // The hub's client tries again itself, and `live` says when to read anew.
+      queries: { retry: false, staleTime: Infinity, networkMode: 'always' },
+    },
+  });
+
+export function App({ live, open }: AppProps): ReactElement {
+  const [queries] = useState(newQueries);
+  return (
+    <QueryClientProvider client={queries}>
+      <Gate live={live} open={open}>
+        <Frame />
+      </Gate>
+    </QueryClientProvider>
+  );
+}
+
+function Frame(): ReactElement {
+  const [route, go] = useRoute();
+  const { principal } = useSource().session;
+  return (
+    <div className="frame">
+      <header className="bar">
+        <a className="brand" href="#/" aria-current={route.page === 'cases' ? 'page' : undefined}>
+          Throughline
+        </a>
+        <span className="who" title={`${principal.role} of ${principal.tenant}`}>
+          {principal.id}
+          <span className="dim"> · {principal.role}</span>
+        </span>
+      </header>
+      {route.page === 'cases' ? <CasesPage /> : <CasePage key={route.id} route={route} go={go} />}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import { useQueryClient } from '@tanstack/react-query';
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  type ReactElement,
+  type ReactNode,
+} from 'react';
+import { ThroughlineError } from 'throughline/model';
+import { SourceContext } from '../data/context.ts';
+import type { Live } from '../live/live.ts';
+import { Failure, Loading } from '../ui/notice.tsx';
+import type { Session } from './session.ts';
+import { SignIn } from './sign-in.tsx';
+
+export interface GateProps {
+  /** Without a key: by the browser's cookie. */
+  readonly open: (key?: string) => Promise<Session>;
+  readonly live: Live;
+  readonly children: ReactNode;
+}
+
+type State =
+  | { readonly at: 'asking' }
+  | { readonly at: 'outside'; readonly note?: string }
+  | { readonly at: 'failed'; readonly error: unknown }
+  | { readonly at: 'inside'; readonly session: Session };
+
+/** Shows the page to whom the hub knows, and asks everybody else for a key. */
+export function Gate({ open, live, children }: GateProps): ReactElement {
+  const [state, setState] = useState<State>({ at: 'asking' });
+  const queries = useQueryClient();
+  const tryCookie = useCallback(() => {
+    open().then(
+      (session) => setState({ at: 'inside', session }),
+      (error: unknown) => setState(isUnknown(error) ? { at: 'outside' } : { at: 'failed', error }),
+    );
+  }, [open]);
+  useEffect(tryCookie, [tryCookie]);
+
+  const retry = (): void => {
+    setState({ at: 'asking' });
+    tryCookie();
+  };
+  const onSignedOut = useCallback(() => {
+    queries.clear();
+    setState({ at: 'outside', note: 'The hub no longer takes the key. Enter another.' });
+  }, [queries]);
+  const session = state.at === 'inside' ? state.session : undefined;
+  const source = useMemo(
+    () => (session === undefined ? undefined : { session, live, onSignedOut }),
+    [session, live, onSignedOut],
+  );
+  if (source !== undefined) return <SourceContext value={source}>{children}</SourceContext>;
+  if (state.at === 'failed') return <Failure error={state.error} retry={retry} />;
+  if (state.at !== 'outside') return <Loading what="who you are" />;
+  const signIn = async (key: string): Promise<void> => {
+    setState({ at: 'inside', session: await open(key) });
+  };
+  return <SignIn signIn={signIn} {...(state.note === undefined ? {} : { note: state.note })} />;
+}
+
+const isUnknown = (error: unknown): boolean =>
+  error instanceof ThroughlineError && error.code === 'unauthenticated';

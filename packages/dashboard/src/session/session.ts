@@ -1,0 +1,39 @@
+import { HubClient, type HubClientOptions } from 'throughline/client';
+import type { Principal } from 'throughline/model';
+
+/** Who looks at the page, and the hub as that one sees it. */
+export interface Session {
+  readonly hub: HubClient;
+  readonly principal: Principal;
+}
+
+export interface SessionOptions {
+  /** The hub's origin; the page is served by the hub itself. */
+  readonly origin: string;
+  /** API key typed by a person. Kept in this closure and nowhere else; without it the cookie speaks. */
+  readonly key?: string;
+  readonly fetch?: typeof fetch;
+}
+
+/** A poll follows soon anyway, so that one more attempt is enough. */
+const attempts = 2;
+
+/** Asks the hub who we are. Throws `unauthenticated` where there is neither a good key nor a cookie. */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const hub = new HubClient(clientOptions(options));
+  return { hub, principal: await hub.whoAmI() };
+}
+
+function clientOptions({ origin, key, fetch: given = fetch }: SessionOptions): HubClientOptions {
+  return {
+    url: origin,
+    key: key ?? '',
+    attempts,
+    fetch: (input, init) => {
+      const headers = new Headers(init?.headers);
+      // No key: the browser shows the session's HttpOnly cookie, which no script can read.
+      if (key === undefined) headers.delete('Authorization');
+      return given(input, { ...init, headers, credentials: 'same-origin', cache: 'no-store' });
+    },
+  };
+}
