@@ -30,7 +30,7 @@ const portable: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   model: ['zod'],
   graph: [],
-  handover: ['gpt-tokenizer', 'minisearch', 'sbd'],
+  handover: ['@toon-format/toon', 'gpt-tokenizer', 'minisearch', 'sbd'],
   client: ['zod'],
   index: [],
 };

@@ -1,97 +1,258 @@
-import { ThroughlineError } from '../errors.ts';
-import type { CompressionPolicy, ContextItem } from '../model/agent-context.ts';
-import { countTokens, type CountTokens, tokenizerName } from './count-tokens.ts';
+import type { CompressionPolicy } from '../model/agent-context.ts';
+import { isOfContext, valuesAt, type PreservedField } from './compression/preserve.ts';
+import type {
+  Compressed,
+  CompressionReport,
+  CompressOptions,
+  FetchedItem,
+} from './compression/report.ts';
+import { rewritersAt, type RewriteRequest } from './compression/rewrite.ts';
+import { encodeSmallest, extract, takeRewrites } from './compression/shrink.ts';
+import {
+  checkPolicy,
+  makeCounter,
+  shrinkable,
+  startWork,
+  total,
+  yieldByPriority,
+  type Counter,
+  type Work,
+} from './compression/work.ts';
 
-/** An item whose content is at hand. */
-export interface FetchedItem {
-  readonly item: ContextItem;
-  readonly text: string;
-}
-
-export interface ItemReport {
-  readonly contextId: string;
-  readonly priority: ContextItem['Priority'];
-  readonly before: number;
-  readonly after: number;
-  /** `kept` byte for byte; `reference` leaves URI and description; `dropped` leaves nothing. */
-  readonly did: 'kept' | 'reference' | 'dropped';
-}
-
-export interface CompressionReport {
-  readonly tokenizer: string;
-  readonly before: number;
-  readonly after: number;
-  readonly items: readonly ItemReport[];
-  /** Why the ratio was missed, and by how much; absent when it was met or none was asked. */
-  readonly missed?: string;
-}
-
-export interface Compressed {
-  /** In the order given; `text` is absent where only the reference is left. */
-  readonly items: readonly { readonly item: ContextItem; readonly text?: string }[];
-  readonly report: CompressionReport;
-}
-
-/** What each priority lets go of, in the order in which it goes. */
-const yields = [
-  ['discardable', 'dropped'],
-  ['reference_only', 'reference'],
-] as const satisfies readonly (readonly [ContextItem['Priority'], ItemReport['did']])[];
-
-const strategies: readonly string[] = ['target_ratio'];
+export type {
+  Compressed,
+  CompressedItem,
+  CompressionReport,
+  CompressOptions,
+  FetchedItem,
+  ItemReport,
+  Outcome,
+} from './compression/report.ts';
+export type { Rewrite, RewriteRequest, RewriterKind } from './compression/rewrite.ts';
 
 /**
- * Reduces fetched items as the policy asks and their priorities allow: `discardable` items go first,
- * then the content of `reference_only` ones. Every other item stays byte for byte; when that misses
- * TargetRatio (tokens after ÷ before, over all items) the report says by how much. Without a policy
- * nothing is reduced.
+ * Reduces fetched items as the policy asks and their priorities allow (draft-chang-agentproto-
+ * context-interaction-00, section 5.2). In this order, and only until TargetRatio (tokens after ÷
+ * before, over all items) is met: `discardable` items go, the content of `reference_only` ones goes,
+ * `compressible` ones shrink. Shrinking follows LossTolerance: `none` writes JSON smaller without loss;
+ * `low` keeps what answers the queries, unchanged, in order, each gap marked; `medium` and `high` take
+ * over rewrites from outside before that. What must be preserved stays byte for byte, and when that
+ * misses the ratio the report says by how much and why. Without a policy nothing is reduced.
  *
- * @throws ThroughlineError `unsupported` for a Strategy that is not known, by its name.
+ * @throws ThroughlineError `unsupported` for a Strategy that is not known, by its name; `invalid` for a
+ *   TargetRatio that is not above 0 and up to 1.
  */
 export function compress(
   items: readonly FetchedItem[],
   policy: CompressionPolicy | undefined,
-  count: CountTokens = countTokens,
-  tokenizer: string = tokenizerName,
+  options: CompressOptions = {},
 ): Compressed {
-  if (policy !== undefined && !strategies.includes(policy.Strategy)) {
-    throw new ThroughlineError(
-      'unsupported',
-      `Compression strategy “${policy.Strategy}” is not known; use ${strategies.join(' or ')}.`,
-      { details: { strategy: policy.Strategy } },
-    );
+  const counter = makeCounter(options);
+  const works = start(items, policy, options, counter);
+  const before = total(works);
+  const target = policy && Math.floor(policy.TargetRatio * before);
+  if (policy !== undefined && target !== undefined) {
+    yieldByPriority(works, policy, target);
+    shrink(works, policy, target, options, counter);
   }
-  const sizes = items.map(({ text }) => count(text));
-  const before = sizes.reduce((sum, size) => sum + size, 0);
-  const target = (policy?.TargetRatio ?? 1) * before;
-  const did: ItemReport['did'][] = items.map(() => 'kept');
-  let after = before;
-  for (const [priority, what] of yields) {
-    for (const [at, { item }] of items.entries()) {
-      if (after <= target || item.Priority !== priority) continue;
-      did[at] = what;
-      after -= sizes[at] ?? 0;
-    }
-  }
-  const reports = items.map(({ item }, at): ItemReport => ({
-    contextId: item.ContextID,
-    priority: item.Priority,
-    before: sizes[at] ?? 0,
-    after: did[at] === 'kept' ? (sizes[at] ?? 0) : 0,
-    did: did[at] ?? 'kept',
-  }));
   return {
-    items: items.flatMap(({ item, text }, at) =>
-      did[at] === 'dropped' ? [] : [did[at] === 'kept' ? { item, text } : { item }],
-    ),
-    report: {
-      tokenizer,
-      before,
-      after,
-      items: reports,
-      ...(after > target && {
-        missed: `${after - Math.floor(target)} tokens over the target of ${Math.floor(target)}: what is left is must_preserve or compressible, and is kept whole`,
-      }),
-    },
+    items: works.flatMap(({ item, unread, did, text, mediaType }) => {
+      if (did === 'dropped') return [];
+      if (did === 'reference' || unread !== undefined) return [{ item }];
+      return [{ item, text, ...(mediaType !== undefined && { mediaType }) }];
+    }),
+    report: makeReport(works, policy, options, { before, target, tokenizer: counter.name }),
   };
+}
+
+/**
+ * What to ask a summariser or neural compressor for: one request for each item that still has to shrink
+ * once priorities have let go what they may. Hand the answers to `compress` as `rewrites`. Empty where
+ * LossTolerance is `none` or `low`, or nothing has to shrink.
+ *
+ * @throws as `compress` does.
+ */
+export function rewriteRequests(
+  items: readonly FetchedItem[],
+  policy: CompressionPolicy,
+  options: CompressOptions = {},
+): readonly RewriteRequest[] {
+  const counter = makeCounter(options);
+  const works = start(items, policy, options, counter);
+  const target = Math.floor(policy.TargetRatio * total(works));
+  yieldByPriority(works, policy, target);
+  return requestsFor(works, policy, target, options, counter);
+}
+
+function start(
+  items: readonly FetchedItem[],
+  policy: CompressionPolicy | undefined,
+  options: CompressOptions,
+  counter: Counter,
+): Work[] {
+  if (policy !== undefined) checkPolicy(policy);
+  const given = new Set(items.map(({ item }) => item.ContextID));
+  const missing = (options.context?.ContextItems ?? [])
+    .filter(({ ContextID }) => !given.has(ContextID))
+    .map((item) => ({ item, unread: 'its content was not given' }));
+  return [...items, ...missing].map((each) => startWork(each, policy, options, counter));
+}
+
+function requestsFor(
+  works: readonly Work[],
+  policy: CompressionPolicy,
+  target: number,
+  options: CompressOptions,
+  { name }: Counter,
+): RewriteRequest[] {
+  const kinds = rewritersAt(policy.LossTolerance);
+  const open = shrinkable(works);
+  const size = total(open);
+  const budget = target - (total(works) - size);
+  if (kinds.length === 0 || size <= budget || budget <= 0) return [];
+  return open.map((work) => ({
+    contextId: work.item.ContextID,
+    mediaType: work.item.MediaType,
+    text: work.source,
+    queries: queriesOf(options),
+    budget: Math.floor((budget * work.after) / size),
+    tokenizer: name,
+    pinned: work.pinned,
+    kinds,
+  }));
+}
+
+function shrink(
+  works: readonly Work[],
+  policy: CompressionPolicy,
+  target: number,
+  options: CompressOptions,
+  counter: Counter,
+): void {
+  const open = shrinkable(works);
+  const isOver = (): boolean => total(works) > target;
+  if (!isOver()) return;
+  const requests = requestsFor(works, policy, target, options, counter);
+  encodeSmallest(open, counter);
+  if (!isOver() || policy.LossTolerance === 'none') return;
+  takeRewrites(open, requests, options.rewrites ?? [], counter);
+  if (!isOver()) return;
+  const rest = open.filter(({ did }) => did !== 'rewritten');
+  const budget = target - (total(works) - total(rest));
+  extract(rest, budget, queriesOf(options), aboutOf(options), counter);
+  for (const { did, found, notes } of rest) {
+    if (found.because !== undefined) notes.push(`It is kept or left as a whole: ${found.because}.`);
+    else if (did === 'reference') notes.push('Nothing of it was among what fits the budget.');
+  }
+}
+
+const queriesOf = ({ queries, context }: CompressOptions): readonly string[] => {
+  const asked = queries ?? context?.todoItems.map(({ description }) => description) ?? [];
+  return asked.filter((query) => query.trim() !== '');
+};
+
+const aboutOf = ({ context }: CompressOptions): string =>
+  context === undefined
+    ? ''
+    : [
+        context.SubTaskName,
+        ...context.EvaluationPolicy.SuccessCriteria.map(({ Description }) => Description),
+      ].join('\n');
+
+interface Sums {
+  readonly before: number;
+  readonly target: number | undefined;
+  readonly tokenizer: string;
+}
+
+function makeReport(
+  works: readonly Work[],
+  policy: CompressionPolicy | undefined,
+  options: CompressOptions,
+  { before, target, tokenizer }: Sums,
+): CompressionReport {
+  const after = total(works);
+  const preserved = preservedFields(policy, options);
+  const unmatched =
+    policy === undefined || after === before
+      ? []
+      : unmatchedPaths(works, policy, preserved, options);
+  return {
+    tokenizer,
+    before,
+    after,
+    ...(target !== undefined && { target }),
+    items: works.map((work) => ({
+      contextId: work.item.ContextID,
+      priority: work.item.Priority,
+      before: work.before,
+      after: work.after,
+      did: work.did,
+      strategy: work.strategy,
+      ...(work.leftOut && { leftOut: work.leftOut }),
+      ...(work.unread !== undefined && { unread: work.unread }),
+      notes: work.notes,
+    })),
+    ...(target !== undefined && after > target && { missed: whyMissed(works, policy, target) }),
+    pinned: [...new Set(options.pinned ?? [])].map((fact) => ({
+      fact,
+      in: works.filter(({ text }) => text.includes(fact)).map(({ item }) => item.ContextID),
+    })),
+    preserved,
+    unmatched,
+  };
+}
+
+/** Paths under which neither the AgentContext, where there is one, nor any JSON has a value. */
+function unmatchedPaths(
+  works: readonly Work[],
+  policy: CompressionPolicy,
+  preserved: readonly PreservedField[],
+  { context }: CompressOptions,
+): string[] {
+  const json = works.filter(({ found }) => found.kind === 'json').map((work) => work.source);
+  return policy.MustPreserveFields.filter((path) => {
+    if (isOfContext(path)) {
+      return context !== undefined && !preserved.some((field) => field.path === path);
+    }
+    return !json.some((text) => valuesAt(JSON.parse(text), path).length > 0);
+  });
+}
+
+function preservedFields(
+  policy: CompressionPolicy | undefined,
+  { context }: CompressOptions,
+): PreservedField[] {
+  return (policy?.MustPreserveFields ?? [])
+    .filter(isOfContext)
+    .map((path) => ({ path, values: valuesAt(context, path) }))
+    .filter(({ values }) => values.length > 0);
+}
+
+function whyMissed(
+  works: readonly Work[],
+  policy: CompressionPolicy | undefined,
+  target: number,
+): string {
+  const sum = (of: (work: Work) => boolean): number => total(works.filter(of));
+  const preserved = sum(({ item }) => item.Priority === 'must_preserve');
+  const held = sum(({ item, holds }) => holds !== undefined && item.Priority !== 'must_preserve');
+  const pinned = sum(
+    ({ item, pinned: facts, did }) =>
+      facts.length > 0 && did !== 'reference' && item.Priority !== 'must_preserve',
+  );
+  const rest = sum(
+    ({ item, holds, pinned: facts }) =>
+      item.Priority === 'compressible' && holds === undefined && facts.length === 0,
+  );
+  const reasons = [
+    preserved > 0 && `must_preserve items have ${preserved} tokens`,
+    held > 0 && `items with fields of MustPreserveFields have ${held}`,
+    pinned > 0 && `items with pinned facts have ${pinned}`,
+    rest > 0 &&
+      (policy?.LossTolerance === 'none'
+        ? `compressible items have ${rest} and LossTolerance none lets them shrink only without loss`
+        : `what is left of compressible items has ${rest}`),
+  ].filter((reason) => reason !== false);
+  return `${total(works) - target} tokens over the target of ${target}: ${reasons.join('; ')}`;
 }

@@ -5,7 +5,14 @@ export {
   type Compressed,
   type CompressionReport,
   type FetchedItem,
+  rewriteRequests,
+  type CompressedItem,
+  type CompressOptions,
   type ItemReport,
+  type Outcome,
+  type Rewrite,
+  type RewriteRequest,
+  type RewriterKind,
 } from './compress.ts';
 export { countTokens, tokenizerName, type CountTokens } from './count-tokens.ts';
 export { assertWithin, type JsonBounds } from './json-bounds.ts';

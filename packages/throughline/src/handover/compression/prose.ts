@@ -1,0 +1,139 @@
+import { isAdditiveCut, splitSentences } from './sentences.ts';
+import { gapMark, type Cut, type Unit } from './units.ts';
+
+/** Longest list, in characters, that is one unit; a longer one is cut between its entries. */
+const wholeList = 800;
+
+type Kind = 'blank' | 'heading' | 'fence' | 'table' | 'list' | 'text';
+
+interface Run {
+  readonly kind: Kind;
+  text: string;
+}
+
+/**
+ * Cuts prose and Markdown into units: sentences, headings, table rows, entries of lists; code blocks,
+ * JSON values and short lists whole.
+ *
+ * @param count Counts tokens; `additive` says that it counts as the built-in tokenizer does, so that
+ *   the sum over the units is the count of the whole.
+ */
+export function cutProse(text: string, count: (text: string) => number, additive: boolean): Cut {
+  const pieces = piecesOf(text);
+  let isSum = additive;
+  const units: Unit[] = [];
+  for (const piece of pieces) {
+    isSum &&= isAdditiveCut(units.at(-1)?.text ?? '', piece.text);
+    units.push({ ...piece, tokens: count(piece.text) });
+  }
+  const tokens = isSum ? units.reduce((sum, unit) => sum + unit.tokens, 0) : count(text);
+  return { units, tokens, join: (kept) => joinProse(units, kept) };
+}
+
+type Piece = Omit<Unit, 'tokens'>;
+
+function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  let title = '';
+  let heading: number | undefined;
+  for (const [block, run] of runsOf(text).entries()) {
+    const above = heading === undefined ? [] : [heading];
+    if (run.kind === 'heading') {
+      title = run.text.replaceAll(/^\s*#+\s*|\s*[=#-]*\s*$/g, '');
+      heading = pieces.length;
+      pieces.push({ text: run.text, block, title, along: [], frame: true });
+    } else if (run.kind === 'table') {
+      const [head, ...rows] = tableRows(run.text);
+      const place = pieces.length;
+      pieces.push({ text: head ?? '', block, title, along: above, frame: rows.length > 0 });
+      for (const row of rows) {
+        pieces.push({ text: row, block, title, along: [...above, place] });
+      }
+    } else {
+      for (const piece of insides(run)) pieces.push({ text: piece, block, title, along: above });
+    }
+  }
+  return pieces;
+}
+
+function insides(run: Run): string[] {
+  if (run.kind === 'fence' || isJsonValue(run.text)) return [run.text];
+  if (run.kind === 'text') return splitSentences(run.text);
+  if (run.text.length <= wholeList) return [run.text];
+  return run.text.split(/^(?=(?:[-*+]|\d+[.)])\s)/m);
+}
+
+/** Header and separator together, then the rows. */
+function tableRows(text: string): string[] {
+  const lines = text.split(/(?<=\n)/);
+  const header = /^\s*\|?[\s:|-]*-[\s:|-]*$/.test(lines[1] ?? '') ? 2 : 0;
+  return header === 0 ? ['', ...lines] : [lines.slice(0, header).join(''), ...lines.slice(header)];
+}
+
+function isJsonValue(text: string): boolean {
+  if (!/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const patterns: readonly (readonly [Kind, RegExp])[] = [
+  ['blank', /^\s*$/],
+  ['heading', /^#{1,6}\s/],
+  ['table', /^\s*\|/],
+  ['list', /^\s*(?:[-*+•]|\d+[.)])\s/],
+];
+
+const kindOf = (line: string): Kind => patterns.find(([, is]) => is.test(line))?.[0] ?? 'text';
+
+/** Runs of lines that belong together; blank lines close the run before them. */
+function runsOf(text: string): Run[] {
+  const runs: Run[] = [];
+  let fence: string | undefined;
+  let isOpen = false;
+  for (const line of text.split(/(?<=\n)/)) {
+    const last = runs.at(-1);
+    const mark = /^\s*(```+|~~~+)/.exec(line)?.[1];
+    if (fence !== undefined) {
+      if (last) last.text += line;
+      if (mark?.startsWith(fence) === true) fence = undefined;
+      continue;
+    }
+    const kind = mark === undefined ? kindOf(line) : 'fence';
+    fence = mark;
+    if (last && (kind === 'blank' || (isOpen && continues(last.kind, kind, line)))) {
+      last.text += line;
+      isOpen &&= kind !== 'blank' || last.kind === 'list';
+    } else {
+      runs.push({ kind: kind === 'blank' ? 'text' : kind, text: line });
+      isOpen = kind !== 'heading' && kind !== 'fence' && kind !== 'blank';
+    }
+  }
+  return runs;
+}
+
+/** A line goes on with the run before it; indented lines belong to the entry of a list. */
+function continues(run: Kind, kind: Kind, line: string): boolean {
+  if (run === 'list') return kind === 'list' || /^\s{2,}\S/.test(line);
+  return run === kind;
+}
+
+function joinProse(units: readonly Unit[], kept: readonly number[]): string {
+  let text = '';
+  let next = 0;
+  for (const at of kept) {
+    if (at > next) text += gapBetween(text);
+    const unit = units[at]?.text ?? '';
+    text += at > next && !/^\s/.test(unit) && !text.endsWith('\n') ? ` ${unit}` : unit;
+    next = at + 1;
+  }
+  if (next < units.length && kept.length > 0) text += gapBetween(text);
+  return text;
+}
+
+/** On a line of its own after a line end, else behind a space. */
+const gapBetween = (text: string): string =>
+  text === '' ? gapMark : text.endsWith('\n') ? `${gapMark}\n` : ` ${gapMark}`;

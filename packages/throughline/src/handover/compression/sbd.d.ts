@@ -1,0 +1,6 @@
+declare module 'sbd' {
+  export function sentences(
+    text: string,
+    options?: { readonly preserve_whitespace?: boolean },
+  ): string[];
+}

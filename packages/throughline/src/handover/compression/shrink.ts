@@ -1,0 +1,202 @@
+import { choose, type Choosable } from './choose.ts';
+import { encodings } from './lossless.ts';
+import { makeIndex, scores } from './rank.ts';
+import { refusalOf, type Rewrite, type RewriteRequest } from './rewrite.ts';
+import { cutCsv, cutJson, cutJsonLines, minifyJson, wholeUnit } from './structured.ts';
+import { makeTerms } from './terms.ts';
+import { gapMark, type Cut, type Unit } from './units.ts';
+import { leaveReference, total, type Counter, type Work } from './work.ts';
+
+/** Writes JSON in its smallest form, as far as that loses neither data nor a pinned fact. */
+export function encodeSmallest(works: readonly Work[], { count }: Counter): void {
+  for (const work of works) {
+    if (work.found.kind !== 'json') continue;
+    for (const { name, mediaType, text } of encodings(work.source)) {
+      const tokens = count(text);
+      if (tokens >= work.after || !work.pinned.every((fact) => text.includes(fact))) continue;
+      Object.assign(work, { text, after: tokens, did: 'encoded', strategy: name });
+      if (name === 'json') delete work.mediaType;
+      else work.mediaType = mediaType;
+    }
+  }
+}
+
+/** Takes over rewrites that are accepted; a refused one is noted and extraction does the work. */
+export function takeRewrites(
+  works: readonly Work[],
+  requests: readonly RewriteRequest[],
+  rewrites: readonly Rewrite[],
+  { count }: Counter,
+): void {
+  for (const rewrite of rewrites) {
+    const work = works.find(({ item }) => item.ContextID === rewrite.contextId);
+    const request = requests.find(({ contextId }) => contextId === rewrite.contextId);
+    if (work === undefined || request === undefined || work.did === 'rewritten') continue;
+    const tokens = count(rewrite.text);
+    const refusal = refusalOf(request, rewrite, tokens);
+    if (refusal !== undefined) {
+      work.notes.push(`The rewrite by ${rewrite.by} is refused: ${refusal}.`);
+      continue;
+    }
+    Object.assign(work, { text: rewrite.text, after: tokens, did: 'rewritten' });
+    work.strategy = `${rewrite.kind} ${rewrite.by}`;
+    if (rewrite.read < work.source.length) {
+      work.notes.push(`${rewrite.by} read ${rewrite.read} of ${work.source.length} characters.`);
+    }
+  }
+}
+
+interface Span {
+  readonly work: Work;
+  readonly cut: Cut;
+  /** Place of its first unit among those of all works. */
+  readonly from: number;
+  /** How the work stands when nothing is left out. */
+  readonly full: Pick<Work, 'text' | 'after' | 'did' | 'strategy'>;
+}
+
+/** Rounds in which the budget given out is brought down to what the texts really take. */
+const rounds = 6;
+
+/**
+ * Keeps of all works together what ranks best for the queries, until the budget is full. Nothing is
+ * cut inside a unit, order stays, gaps are marked.
+ */
+export function extract(
+  works: readonly Work[],
+  budget: number,
+  queries: readonly string[],
+  about: string,
+  counter: Counter,
+): void {
+  const { spans, units, must } = layOut(works, counter);
+  const index = makeIndex(units, makeTerms());
+  const rankings = (queries.length > 0 ? queries : ['']).map((query) =>
+    ranking(scores(index, query, queries.length > 0 ? about : '')),
+  );
+  const mark = counter.count(` ${gapMark}`);
+  let limit = budget;
+  for (let round = 0; round < rounds; round++) {
+    const kept = choose(units, rankings, limit, must, mark);
+    for (const span of spans) settle(span, kept, counter);
+    const over = total(works) - budget;
+    if (over <= 0 || limit <= 0) return;
+    limit -= over * 2 ** round;
+  }
+}
+
+interface LaidOut {
+  readonly spans: readonly Span[];
+  readonly units: readonly (Unit & Choosable)[];
+  /** Places of units that hold a pinned fact. */
+  readonly must: readonly number[];
+}
+
+/** The units of all works in one row. */
+function layOut(works: readonly Work[], counter: Counter): LaidOut {
+  const spans: Span[] = [];
+  const units: (Unit & Choosable)[] = [];
+  const must: number[] = [];
+  let blocks = 0;
+  for (const [item, work] of works.entries()) {
+    const cut = cutOf(work, counter);
+    const from = units.length;
+    const { text, after, did, strategy } = work;
+    spans.push({ work, cut, from, full: { text, after, did, strategy } });
+    for (const unit of cut.units) {
+      units.push({
+        ...unit,
+        item,
+        block: blocks + unit.block,
+        title: `${work.item.Description} ${unit.title}`,
+        along: unit.along.map((at) => at + from),
+      });
+    }
+    for (const at of unitsWith(cut, work.pinned)) must.push(at + from);
+    blocks += (cut.units.at(-1)?.block ?? 0) + 1;
+  }
+  return { spans, units, must };
+}
+
+function ranking(of: Float64Array): number[] {
+  return Array.from(of.keys()).toSorted((a, b) => (of[b] ?? 0) - (of[a] ?? 0) || a - b);
+}
+
+function cutOf(work: Work, { count }: Counter): Cut {
+  const { found, cut, source, text } = work;
+  if (cut !== undefined) return cut;
+  if (found.kind === 'json') {
+    return work.mediaType === 'text/csv' ? cutCsv(text, count) : cutJson(minifyJson(source), count);
+  }
+  if (found.kind === 'csv') return cutCsv(source, count);
+  if (found.kind === 'json-lines') return cutJsonLines(source, count);
+  return wholeUnit(source, count);
+}
+
+/** Writes down what is kept of one work. */
+function settle(
+  { work, cut, from, full }: Span,
+  kept: ReadonlySet<number>,
+  counter: Counter,
+): void {
+  const places = placesIn(cut, from, kept);
+  const frames = cut.units.filter(({ frame }) => frame === true).length;
+  delete work.leftOut;
+  if (places.length === cut.units.length) {
+    Object.assign(work, full);
+    return;
+  }
+  const leftOut = {
+    units: cut.units.length - frames - places.filter((at) => cut.units[at]?.frame !== true).length,
+    of: cut.units.length - frames,
+    gaps: gapsIn(cut, places),
+  };
+  if (places.length === 0) {
+    leaveReference(work);
+    Object.assign(work, { leftOut });
+    return;
+  }
+  const text = cut.join(places);
+  if (!work.pinned.every((fact) => text.includes(fact))) {
+    Object.assign(work, { text: work.source, after: work.before, did: 'kept', strategy: 'none' });
+    delete work.mediaType;
+    return;
+  }
+  Object.assign(work, {
+    text,
+    after: counter.count(text),
+    did: 'extracted',
+    strategy: 'bm25',
+    leftOut,
+  });
+  if (work.mediaType === 'text/toon') delete work.mediaType;
+}
+
+/** Units that hold a fact, or a part of it where it reaches over several. */
+function unitsWith(cut: Cut, facts: readonly string[]): number[] {
+  if (facts.length === 0) return [];
+  const text = cut.units.map((unit) => unit.text).join('');
+  const ranges = facts.flatMap((fact) => {
+    const from = text.indexOf(fact);
+    return from === -1 ? [] : [[from, from + fact.length] as const];
+  });
+  let at = 0;
+  return cut.units.flatMap((unit, place) => {
+    const from = at;
+    at += unit.text.length;
+    return ranges.some(([start, end]) => start < at && end > from) ? [place] : [];
+  });
+}
+
+const placesIn = (cut: Cut, from: number, kept: ReadonlySet<number>): number[] =>
+  [...cut.units.keys()].filter((at) => kept.has(from + at));
+
+function gapsIn(cut: Cut, places: readonly number[]): number {
+  let found = 0;
+  let next = 0;
+  for (const at of places) {
+    if (at > next) found += 1;
+    next = at + 1;
+  }
+  return next < cut.units.length ? found + 1 : found;
+}

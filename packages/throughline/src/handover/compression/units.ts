@@ -1,0 +1,26 @@
+/** The smallest piece that is kept or left out as a whole. */
+export interface Unit {
+  /** Joined in order, the texts of all units are the text. */
+  readonly text: string;
+  readonly tokens: number;
+  /** Which block (paragraph, table, list) of the text it belongs to, counted from 0. */
+  readonly block: number;
+  /** Title above it: the nearest heading. */
+  readonly title: string;
+  /** Places of units that come along when this one is kept: a table's header, a call's result. */
+  readonly along: readonly number[];
+  /** Comes only along with others. */
+  readonly frame?: boolean;
+}
+
+/** A text cut into units. */
+export interface Cut {
+  readonly units: readonly Unit[];
+  /** Tokens of the whole text. */
+  readonly tokens: number;
+  /** Puts kept units together again, in order, each gap marked. */
+  join(kept: readonly number[]): string;
+}
+
+/** Stands where something was left out: one token of its own in o200k_base. */
+export const gapMark = '[…]';
