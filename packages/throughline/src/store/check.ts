@@ -1,8 +1,11 @@
 import { ThroughlineError } from '../errors.ts';
 
-/** Stated limits of the port. Texts and shapes are measured in UTF-8 bytes. */
+/**
+ * Stated limits of the port. Texts and shapes are measured in UTF-8 bytes. Two texts of this length
+ * fit into one entry of an index of PostgreSQL.
+ */
 export const bounds = {
-  textBytes: 4_096,
+  textBytes: 1_024,
   shapeBytes: 8_388_608,
   sealedBytes: 16_777_216,
   depth: 64,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers';
 import { ThroughlineError } from '../errors.ts';
 import type { ReadEngine, WriteEngine } from './engine.ts';
 import { ReaderHandle, WriterHandle } from './handle.ts';
-import { Lane, promptly } from './lane.ts';
+import { type Answer, Pool, promptly } from './lane.ts';
 import type { Store, StoreReader, StoreWriter } from './store.ts';
 
 export interface StoreLimits {
@@ -13,10 +13,12 @@ export interface StoreLimits {
 }
 
 export interface Engines {
-  /** Without one, reads go through the writer, between commits. */
-  readonly reader: ReadEngine | undefined;
+  /** Each serves one read at a time. Without any, reads go through the writer, between commits. */
+  readonly readers: readonly ReadEngine[];
   readonly writer: WriteEngine;
-  close(): void;
+  /** Tells of commits that others made, as far as the engines hear of them. */
+  follow?(heard: (seq: number) => void): void;
+  close(): Answer<void>;
 }
 
 interface Waiting {
@@ -32,30 +34,41 @@ interface Outcome {
 }
 
 /**
- * A store over engines that answer at once. Writes queue up and are flushed together: one
- * transaction, a savepoint for each, one sync, and only then the answers.
+ * A store over engines. Writes queue up and are flushed together: one transaction, each undone by
+ * itself, one sync, and only then the answers.
  */
 export class EngineStore implements Store {
   readonly #engines: Engines;
   readonly #limits: Required<StoreLimits>;
-  readonly #writes = new Lane();
-  readonly #reads: Lane;
+  readonly #writes: Pool<WriteEngine>;
+  /** Undefined: those of the writer. */
+  readonly #reads: Pool<ReadEngine> | undefined;
   readonly #listeners = new Set<(seq: number) => void>();
   #queue: Waiting[] = [];
   #scheduled: Promise<void> | undefined;
   #unscrubbed = false;
   #closed: Promise<void> | undefined;
+  /** Highest number that listeners were told. */
+  #told = 0;
 
   constructor(engines: Engines, limits: StoreLimits = {}) {
     this.#engines = engines;
     this.#limits = { waiting: limits.waiting ?? 4_096, batch: limits.batch ?? 512 };
-    this.#reads = engines.reader === undefined ? this.#writes : new Lane();
+    this.#writes = new Pool([engines.writer]);
+    this.#reads = engines.readers.length === 0 ? undefined : new Pool(engines.readers);
+    engines.follow?.((seq) => {
+      if (seq > this.#told) this.#tell(seq);
+    });
   }
 
   async read<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
     this.#assertOpen();
+    if (this.#reads === undefined) {
+      this.#assertRoom(this.#writes.waiting);
+      return this.#writes.run((writer) => this.#ask(writer, work));
+    }
     this.#assertRoom(this.#reads.waiting);
-    return this.#reads.run(() => this.#readNow(work));
+    return this.#reads.run((reader) => this.#readNow(reader, work));
   }
 
   async write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T> {
@@ -84,23 +97,36 @@ export class EngineStore implements Store {
 
   async #finish(): Promise<void> {
     while (this.#scheduled !== undefined) await this.#scheduled;
-    await this.#writes.run(async () => {
+    await this.#writes.alone(async () => {
       const shut = async (): Promise<void> => this.#engines.close();
-      await (this.#reads === this.#writes ? shut() : this.#reads.run(shut));
+      await (this.#reads === undefined ? shut() : this.#reads.alone(shut));
     });
   }
 
-  async #readNow<T>(work: (reader: StoreReader) => Promise<T>): Promise<T> {
-    const { reader, writer } = this.#engines;
-    const handle = new ReaderHandle(reader ?? writer);
+  async #readNow<T>(reader: ReadEngine, work: (reader: StoreReader) => Promise<T>): Promise<T> {
     try {
-      reader?.begin();
-      return await promptly(() => work(handle));
+      await reader.begin();
+      return await this.#ask(reader, work);
     } catch (error) {
-      throw writer.explain(error);
+      throw reader.explain(error);
+    } finally {
+      reader.end();
+    }
+  }
+
+  async #ask<T>(
+    engine: ReadEngine | WriteEngine,
+    work: (reader: StoreReader) => Promise<T>,
+  ): Promise<T> {
+    const handle = new ReaderHandle(engine);
+    try {
+      return await promptly(
+        () => work(handle),
+        () => handle.busy,
+      );
     } finally {
       handle.end();
-      reader?.end();
+      await handle.settled();
     }
   }
 
@@ -119,21 +145,25 @@ export class EngineStore implements Store {
     const batch = this.#queue.splice(0, this.#limits.batch);
     const { writer } = this.#engines;
     let outcomes: readonly Outcome[];
+    let before: number;
     let seq: number;
     try {
-      writer.begin();
+      await writer.begin();
+      before = writer.head().seq;
       outcomes = await runEach(batch);
       seq = writer.head().seq;
-      writer.commit();
+      await writer.commit();
     } catch (error) {
-      writer.rollback();
+      await writer.rollback();
       const reason = writer.explain(error);
       for (const waiting of batch) waiting.refuse(reason);
       return;
     }
     if (outcomes.some(({ erased }) => erased)) this.#unscrubbed = true;
     if (this.#unscrubbed) await this.#scrub();
-    if (outcomes.some(({ kept }) => kept)) this.#tell(seq);
+    // Whoever follows the commits of all may have told of this one already.
+    const news = seq > this.#told || seq === before;
+    if (news && outcomes.some(({ kept }) => kept)) this.#tell(Math.max(seq, this.#told));
     for (const outcome of outcomes) outcome.answer();
   }
 
@@ -147,31 +177,38 @@ export class EngineStore implements Store {
     writer.mark();
     let value: T;
     try {
-      value = await promptly(() => work(handle));
+      value = await promptly(
+        () => work(handle),
+        () => handle.busy,
+      );
+      await handle.settled();
+      handle.end();
       handle.assertWhole();
+      writer.keep();
     } catch (error) {
       handle.end();
-      writer.undo();
+      await handle.settled();
+      await writer.undo();
       return { kept: false, erased: false, answer: () => reject(error) };
     }
-    handle.end();
-    writer.keep();
     return { kept: true, erased: handle.erased, answer: () => resolve(value) };
   }
 
   /**
-   * Erased bytes leave the files while nobody here reads an older moment. The erasure itself is
-   * committed, so what stands in the way now is tried again with the next commit.
+   * Erased bytes leave the files while no read of a single reader is under way here, which would
+   * hold on to an older moment. The erasure itself is committed, so what stands in the way now is
+   * tried again with the next commit.
    */
   async #scrub(): Promise<void> {
     const { writer } = this.#engines;
     const scrub = async (): Promise<void> => {
-      this.#unscrubbed = !writer.scrub();
+      this.#unscrubbed = !(await writer.scrub());
     };
-    await (this.#reads === this.#writes ? scrub() : this.#reads.run(scrub));
+    await (this.#reads === undefined ? scrub() : this.#reads.run(scrub));
   }
 
   #tell(seq: number): void {
+    this.#told = seq;
     for (const listener of this.#listeners) {
       try {
         listener(seq);

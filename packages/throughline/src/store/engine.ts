@@ -1,3 +1,4 @@
+import type { Answer } from './lane.ts';
 import type {
   EdgeQuery,
   RecordKey,
@@ -23,48 +24,54 @@ export type Head = Awaited<ReturnType<StoreReader['head']>>;
 export type Reached = Awaited<ReturnType<StoreReader['reach']>>[number];
 
 /**
- * What a driver in this process fills: the port without its waiting and its checks. Arguments are
- * checked and lists are free of doubles before they get here; rows come back as stored.
+ * What a driver fills: the port without its checks. Arguments are checked and lists are free of
+ * doubles before they get here; rows come back as stored. An engine in this process answers at once;
+ * of one that asks a server, no question is asked before the one before is answered.
  */
 export interface ReadEngine {
   /** Fixes the moment that is read, until `end`. */
-  begin(): void;
+  begin(): Answer<void>;
   end(): void;
   /** The error of ours for one of the engine's; anything else as it is. */
   explain(error: unknown): unknown;
-  head(): Head;
-  log(query: LogQuery): Raw<StoredLogEntry>[];
-  objects(ids: readonly string[]): Raw<StoredObject>[];
-  objectsOf(query: ObjectQuery): Raw<StoredObject>[];
-  edge(id: string): Raw<StoredEdge> | undefined;
+  head(): Answer<Head>;
+  log(query: LogQuery): Answer<Raw<StoredLogEntry>[]>;
+  objects(ids: readonly string[]): Answer<Raw<StoredObject>[]>;
+  objectsOf(query: ObjectQuery): Answer<Raw<StoredObject>[]>;
+  edge(id: string): Answer<Raw<StoredEdge> | undefined>;
   /** At most `limit`. */
-  edges(ids: readonly string[], query: EdgeQuery, limit: number): Raw<StoredEdge>[];
-  edgesOf(activity: string, limit: number): Raw<StoredEdge>[];
-  reach(ids: readonly string[], query: ReachQuery): Reached[];
-  record(key: RecordKey): Raw<StoredRecord> | undefined;
-  records(query: RecordQuery): Raw<StoredRecord>[];
-  count(query: CountQuery): number;
-  expired(query: ExpiryQuery): RecordKey[];
+  edges(ids: readonly string[], query: EdgeQuery, limit: number): Answer<Raw<StoredEdge>[]>;
+  edgesOf(activity: string, limit: number): Answer<Raw<StoredEdge>[]>;
+  reach(ids: readonly string[], query: ReachQuery): Answer<Reached[]>;
+  record(key: RecordKey): Answer<Raw<StoredRecord> | undefined>;
+  records(query: RecordQuery): Answer<Raw<StoredRecord>[]>;
+  count(query: CountQuery): Answer<number>;
+  expired(query: ExpiryQuery): Answer<RecordKey[]>;
 }
 
-export interface WriteEngine extends Omit<ReadEngine, 'begin' | 'end'> {
+export interface WriteEngine extends Omit<ReadEngine, 'begin' | 'end' | 'head'> {
   /** Opens the transaction that a batch of works shares. */
-  begin(): void;
-  commit(): void;
+  begin(): Answer<void>;
+  /** Throws where the batch was undone, or it is not known whether it was. */
+  commit(): Answer<void>;
   /** Undoes the whole batch; harmless without one. */
-  rollback(): void;
+  rollback(): Answer<void>;
   /** Starts one work. */
   mark(): void;
+  /** Throws where the work can't be kept; it is to be undone then. */
   keep(): void;
-  undo(): void;
+  undo(): Answer<void>;
   /** After a commit in which something was erased: true once its bytes are gone from the files. */
-  scrub(): boolean;
-  insert(entries: readonly Raw<StoredLogEntry>[]): void;
-  putObject(object: Raw<StoredObject>): void;
-  putEdge(edge: Raw<StoredEdge>): void;
+  scrub(): Answer<boolean>;
+  /** With what the batch has appended so far. */
+  head(): Head;
+  insert(entries: readonly Raw<StoredLogEntry>[]): Answer<void>;
+  putObject(object: Raw<StoredObject>): Answer<void>;
+  putEdge(edge: Raw<StoredEdge>): Answer<void>;
   /** The version that a record has, 0 without one. */
-  version(key: RecordKey): number;
-  putRecord(record: Raw<StoredRecord>): void;
-  deleteRecord(key: RecordKey): void;
-  eraseActivity(activity: string): void;
+  version(key: RecordKey): Answer<number>;
+  /** Follows `version` of the same record. */
+  putRecord(record: Raw<StoredRecord>): Answer<void>;
+  deleteRecord(key: RecordKey): Answer<void>;
+  eraseActivity(activity: string): Answer<void>;
 }

@@ -13,6 +13,7 @@ import {
 } from './check.ts';
 import type { CountQuery, ExpiryQuery, LogQuery, ObjectQuery, ReachQuery } from './engine.ts';
 import type { Head, Reached, ReadEngine, WriteEngine } from './engine.ts';
+import { type Answer, Turns } from './lane.ts';
 import type {
   EdgeQuery,
   Json,
@@ -30,10 +31,21 @@ import type {
 /** What a work is given: checks every argument, then asks the engine. Dead once the work is over. */
 export class ReaderHandle implements StoreReader {
   readonly #engine: ReadEngine | WriteEngine;
+  readonly #turns = new Turns();
   #over = false;
 
   constructor(engine: ReadEngine | WriteEngine) {
     this.#engine = engine;
+  }
+
+  /** The engine has yet to answer. */
+  get busy(): boolean {
+    return this.#turns.busy;
+  }
+
+  /** Resolves when the engine has answered all that was asked, whether the work waited for it or not. */
+  settled(): Promise<void> {
+    return this.#turns.settled();
   }
 
   /** The work is over: a call that comes later must not land in somebody else's transaction. */
@@ -50,12 +62,12 @@ export class ReaderHandle implements StoreReader {
     checkLimit(query.limit, 'limit');
     checkOptional(query.activity, 'activity');
     checkOptional(query.about, 'about');
-    return this.ask((engine) => engine.log(query).map(parsed));
+    return (await this.ask((engine) => engine.log(query))).map(parsed);
   }
 
   async objects(ids: readonly string[]): Promise<readonly StoredObject[]> {
     checkTexts(ids, 'ids');
-    return this.ask((engine) => engine.objects(distinct(ids)).map(parsed));
+    return (await this.ask((engine) => engine.objects(distinct(ids)))).map(parsed);
   }
 
   async objectsOf(query: ObjectQuery): Promise<readonly StoredObject[]> {
@@ -67,28 +79,26 @@ export class ReaderHandle implements StoreReader {
     checkOptional(parent, 'parent');
     checkOptional(kind, 'kind');
     checkLimit(query.limit, 'limit');
-    return this.ask((engine) => engine.objectsOf(query).map(parsed));
+    return (await this.ask((engine) => engine.objectsOf(query))).map(parsed);
   }
 
   async edge(id: string): Promise<StoredEdge | undefined> {
     checkText(id, 'id');
-    return this.ask((engine) => maybeParsed(engine.edge(id)));
+    return maybeParsed(await this.ask((engine) => engine.edge(id)));
   }
 
   async edges(ids: readonly string[], query: EdgeQuery): Promise<readonly StoredEdge[]> {
     checkTexts(ids, 'ids');
     checkEdgeQuery(query);
-    return this.ask((engine) => {
-      const found = engine.edges(distinct(ids), query, bounds.rows + 1);
-      checkRows(found.length, 'edges');
-      return found.map(parsed);
-    });
+    const found = await this.ask((engine) => engine.edges(distinct(ids), query, bounds.rows + 1));
+    checkRows(found.length, 'edges');
+    return found.map(parsed);
   }
 
   async edgesOf(activity: string, limit: number): Promise<readonly StoredEdge[]> {
     checkText(activity, 'activity');
     checkLimit(limit, 'limit');
-    return this.ask((engine) => engine.edgesOf(activity, limit).map(parsed));
+    return (await this.ask((engine) => engine.edgesOf(activity, limit))).map(parsed);
   }
 
   async reach(ids: readonly string[], query: ReachQuery): Promise<readonly Reached[]> {
@@ -101,7 +111,7 @@ export class ReaderHandle implements StoreReader {
 
   async record(key: RecordKey): Promise<StoredRecord | undefined> {
     checkKey(key);
-    return this.ask((engine) => maybeParsed(engine.record(key)));
+    return maybeParsed(await this.ask((engine) => engine.record(key)));
   }
 
   async records(query: RecordQuery): Promise<readonly StoredRecord[]> {
@@ -111,7 +121,7 @@ export class ReaderHandle implements StoreReader {
       checkInteger(query.after.sort, 'after.sort');
       checkText(query.after.key, 'after.key');
     }
-    return this.ask((engine) => engine.records(query).map(parsed));
+    return (await this.ask((engine) => engine.records(query))).map(parsed);
   }
 
   async count(query: CountQuery): Promise<number> {
@@ -125,13 +135,15 @@ export class ReaderHandle implements StoreReader {
     return this.ask((engine) => engine.expired(query));
   }
 
-  protected ask<T>(question: (engine: ReadEngine | WriteEngine) => T): T {
-    this.live();
-    try {
-      return question(this.#engine);
-    } catch (error) {
-      throw this.#engine.explain(error);
-    }
+  protected ask<T>(question: (engine: ReadEngine | WriteEngine) => Answer<T>): Answer<T> {
+    return this.inTurn(() => question(this.#engine));
+  }
+
+  protected inTurn<T>(question: () => Answer<T>): Answer<T> {
+    return this.#turns.take(() => {
+      this.live();
+      return otherwise(question, (error) => this.#engine.explain(error));
+    });
   }
 
   protected live(): void {
@@ -173,8 +185,8 @@ export class WriterHandle extends ReaderHandle implements StoreWriter {
         hash = chainHashOf(hash, entry, shape);
         return { raw: { ...entry, shape, seq, hash }, entry: { ...entry, seq, hash } };
       });
-      engine.insert(stored.map(({ raw }) => raw));
-      return stored.map(({ entry }) => entry);
+      const inserted = engine.insert(stored.map(({ raw }) => raw));
+      return next(inserted, () => stored.map(({ entry }) => entry));
     });
   }
 
@@ -182,7 +194,7 @@ export class WriterHandle extends ReaderHandle implements StoreWriter {
     const shape = checkStored(object, 'object');
     checkText(object.kind, 'object.kind');
     checkOptional(object.parent, 'object.parent');
-    this.#change((engine) => engine.putObject({ ...object, shape }));
+    await this.#change((engine) => engine.putObject({ ...object, shape }));
   }
 
   async putEdge(edge: StoredEdge): Promise<void> {
@@ -193,7 +205,7 @@ export class WriterHandle extends ReaderHandle implements StoreWriter {
     if (edge.status !== 'active' && edge.status !== 'revoked') {
       throw invalid('edge.status', 'must be active or revoked');
     }
-    this.#change((engine) => engine.putEdge({ ...edge, shape }));
+    await this.#change((engine) => engine.putEdge({ ...edge, shape }));
   }
 
   async putRecord(
@@ -209,40 +221,69 @@ export class WriterHandle extends ReaderHandle implements StoreWriter {
     const shape = canonical(record.shape, 'record.shape');
     const { kind, key } = record;
     const { expected } = options;
-    const current = this.ask(() => this.#engine.version({ kind, key }));
-    if (expected !== undefined && expected !== current) {
-      throw new ThroughlineError(
-        'conflict',
-        `this ${kind} record is at version ${current}, not ${expected}; read it and try again`,
-        { details: { kind, expected, current } },
-      );
-    }
-    const version = current + 1;
-    this.#change((engine) => engine.putRecord({ ...record, shape, version }));
-    return version;
+    return this.inTurn(() =>
+      next(this.#engine.version({ kind, key }), (current) => {
+        if (expected !== undefined && expected !== current) {
+          throw versionConflict(kind, expected, current);
+        }
+        const version = current + 1;
+        const put = this.#noted((engine) => engine.putRecord({ ...record, shape, version }));
+        return next(put, () => version);
+      }),
+    );
   }
 
   async deleteRecord(key: RecordKey): Promise<void> {
     checkKey(key);
-    this.#change((engine) => engine.deleteRecord(key));
+    await this.#change((engine) => engine.deleteRecord(key));
   }
 
   async eraseActivity(activity: string): Promise<void> {
     checkText(activity, 'activity');
-    this.#change((engine) => engine.eraseActivity(activity));
+    await this.#change((engine) => engine.eraseActivity(activity));
     this.#erased = true;
   }
 
-  #change<T>(change: (engine: WriteEngine) => T): T {
-    this.live();
-    try {
-      return change(this.#engine);
-    } catch (raw) {
-      const error = this.#engine.explain(raw);
-      this.#failure ??= { error };
-      throw error;
-    }
+  #change<T>(change: (engine: WriteEngine) => Answer<T>): Answer<T> {
+    return this.inTurn(() => this.#noted(change));
   }
+
+  #noted<T>(change: (engine: WriteEngine) => Answer<T>): Answer<T> {
+    return otherwise(
+      () => change(this.#engine),
+      (raw) => {
+        const error = this.#engine.explain(raw);
+        this.#failure ??= { error };
+        return error;
+      },
+    );
+  }
+}
+
+/** What follows from an answer, at once where it is there. */
+function next<T, R>(answer: Answer<T>, then: (value: T) => Answer<R>): Answer<R> {
+  return answer instanceof Promise ? answer.then(then) : then(answer);
+}
+
+/** The answer to a question, or another error in place of the one it fails with. */
+function otherwise<T>(question: () => Answer<T>, instead: (error: unknown) => unknown): Answer<T> {
+  try {
+    const answer = question();
+    if (!(answer instanceof Promise)) return answer;
+    return answer.catch((error: unknown) => {
+      throw instead(error);
+    });
+  } catch (error) {
+    throw instead(error);
+  }
+}
+
+function versionConflict(kind: string, expected: number, current: number): ThroughlineError {
+  return new ThroughlineError(
+    'conflict',
+    `this ${kind} record is at version ${current}, not ${expected}; read it and try again`,
+    { details: { kind, expected, current } },
+  );
 }
 
 function parsed<T extends { readonly shape: string }>(raw: T): Omit<T, 'shape'> & { shape: Json } {

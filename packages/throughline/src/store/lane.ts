@@ -1,47 +1,120 @@
 import { nextTick } from 'node:process';
 import { ThroughlineError } from '../errors.ts';
 
-/** Runs tasks one at a time, in order; a free lane starts the next at once. */
-export class Lane {
-  #busy = false;
-  readonly #waiting: (() => void)[] = [];
+/** What an engine gives: at once, or once its server has answered. */
+export type Answer<T> = T | Promise<T>;
+
+/** Lends each of a few things to one task at a time, in the order they ask; a free one at once. */
+export class Pool<T> {
+  readonly #free: T[];
+  readonly #size: number;
+  readonly #waiting: ((item: T) => void)[] = [];
+
+  constructor(items: readonly T[]) {
+    this.#free = [...items];
+    this.#size = items.length;
+  }
 
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#busy = true;
+  async run<R>(task: (item: T) => Promise<R>): Promise<R> {
+    const item =
+      this.#free.pop() ?? (await new Promise<T>((resolve) => this.#waiting.push(resolve)));
+    try {
+      return await task(item);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free.push(item);
+      else next(item);
+    }
+  }
+
+  /** Runs a task while nothing is lent. */
+  async alone<R>(task: () => Promise<R>): Promise<R> {
+    const { promise: over, resolve: release } = Promise.withResolvers<void>();
+    await new Promise<void>((resolve) => {
+      let missing = this.#size;
+      const hold = (): Promise<void> => {
+        missing -= 1;
+        if (missing === 0) resolve();
+        return over;
+      };
+      for (let i = 0; i < this.#size; i++) void this.run(hold);
+    });
     try {
       return await task();
     } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#busy = false;
-      else next();
+      release();
     }
   }
 }
 
-/** Refusals of the works that are under way. */
-const underWay = new Set<(error: ThroughlineError) => void>();
+/**
+ * Takes the questions of one work in turn. An engine that answers at once is never waited for; of
+ * one that does not, the next question is asked when the one before is answered.
+ */
+export class Turns {
+  #last: Promise<unknown> | undefined;
+  #waiting = 0;
+
+  /** Some question is not answered yet. */
+  get busy(): boolean {
+    return this.#waiting > 0;
+  }
+
+  take<T>(question: () => Answer<T>): Answer<T> {
+    const answer = this.#last === undefined ? question() : this.#last.then(question);
+    return answer instanceof Promise ? this.#follow(answer) : answer;
+  }
+
+  /** Resolves when all that was asked is answered. */
+  async settled(): Promise<void> {
+    while (this.#last !== undefined) await this.#last;
+  }
+
+  async #follow<T>(answer: Promise<T>): Promise<T> {
+    this.#waiting += 1;
+    const last = answer.then(ignore, ignore);
+    this.#last = last;
+    try {
+      return await answer;
+    } finally {
+      this.#waiting -= 1;
+      if (this.#last === last) this.#last = undefined;
+      // The work goes on now, and has to come to its next question or its end.
+      watch();
+    }
+  }
+}
+
+function ignore(): void {}
+
+interface UnderWay {
+  readonly busy: () => boolean;
+  readonly refuse: (error: ThroughlineError) => void;
+}
+
+const underWay = new Set<UnderWay>();
 let watching = false;
 
 /**
- * Settles like the work, or with `timeout` as soon as the work waits for anything but promises that
- * are settled already. The engines here answer at once, so a work that is in order is over when the
- * queue of microtasks has run empty, and no clock is needed to find out the others.
+ * Settles like the work, or with `timeout` as soon as the work waits for anything but its questions
+ * and promises that are settled already. Whenever the queue of microtasks has run empty, a work that
+ * is in order is over or waits for an answer; so no clock is needed to find out the others.
  */
-export async function promptly<T>(work: () => Promise<T>): Promise<T> {
+export async function promptly<T>(work: () => Promise<T>, busy: () => boolean): Promise<T> {
   // From within a microtask, a tick comes when all of them have run; from elsewhere, before.
   await Promise.resolve();
   const { promise: ranEmpty, reject } = Promise.withResolvers<never>();
-  underWay.add(reject);
+  const entry = { busy, refuse: reject };
+  underWay.add(entry);
   watch();
   try {
     return await Promise.race([work(), ranEmpty]);
   } finally {
-    underWay.delete(reject);
+    underWay.delete(entry);
   }
 }
 
@@ -51,7 +124,7 @@ function watch(): void {
   watching = true;
   nextTick(() => {
     watching = false;
-    for (const refuse of underWay) refuse(waited());
+    for (const { busy, refuse } of underWay) if (!busy()) refuse(waited());
   });
 }
 

@@ -4,5 +4,5 @@ import type { Store } from './store.ts';
 
 /** A store that lives as long as the process: for tests and trials, not for what must last. */
 export async function openMemoryStore(limits: StoreLimits = {}): Promise<Store> {
-  return new EngineStore({ reader: undefined, writer: new MemoryEngine(), close() {} }, limits);
+  return new EngineStore({ readers: [], writer: new MemoryEngine(), close() {} }, limits);
 }

@@ -46,7 +46,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return new EngineStore(
     {
       writer: new SqliteBatchWriter(writer),
-      reader: reader && new SqliteReader(reader),
+      readers: reader === undefined ? [] : [new SqliteReader(reader)],
       // The writer last, since the last to close folds the write-ahead log into the file.
       close: () => opened.toReversed().forEach((db) => db.close()),
     },

