@@ -1,4 +1,10 @@
-import { dialogSteps, type Activity, type Dialog, type LocalContext } from '../model/index.ts';
+import {
+  dialogSteps,
+  maxLabels,
+  type Activity,
+  type Dialog,
+  type LocalContext,
+} from '../model/index.ts';
 import { refuseStrangers } from './fold-known.ts';
 import type { Graph } from './graph.ts';
 import { compact, refuse, refuseNew, unknown, type Refusal, type Said } from './refusal.ts';
@@ -29,6 +35,49 @@ export function closeActivity(
   const activity = graph.activity(assertion.about);
   if (activity === undefined) return unknown('activity', assertion.about);
   if (!activity.closed) graph.put({ kind: 'activity', value: { ...activity, closed: true } });
+  return undefined;
+}
+
+export function reopenActivity(
+  graph: Graph,
+  { assertion }: Said<'activity.reopened'>,
+): Refusal | undefined {
+  const activity = graph.activity(assertion.about);
+  if (activity === undefined) return unknown('activity', assertion.about);
+  if (activity.closed) graph.put({ kind: 'activity', value: { ...activity, closed: false } });
+  return undefined;
+}
+
+/** A label has one value; saying it without one takes it off. */
+export function labelActivity(
+  graph: Graph,
+  { assertion, statement }: Said<'activity.labelled'>,
+): Refusal | undefined {
+  const activity = graph.activity(assertion.about);
+  if (activity === undefined) return unknown('activity', assertion.about);
+  const { name, value } = statement.label;
+  const { [name]: before, ...others } = activity.labels ?? {};
+  if (before === value) return undefined;
+  const labels = value === undefined ? others : { ...others, [name]: value };
+  const count = Object.keys(labels).length;
+  if (count > maxLabels) {
+    return refuse('illegal-step', `${activity.id} has ${maxLabels} labels, the most`);
+  }
+  const next = { ...activity, labels: count === 0 ? undefined : labels };
+  graph.put({ kind: 'activity', value: compact<Activity>(next) });
+  return undefined;
+}
+
+/** What people wrote is gone for good, so nothing takes this back. */
+export function eraseActivity(
+  graph: Graph,
+  { assertion }: Said<'activity.erased'>,
+): Refusal | undefined {
+  const activity = graph.activity(assertion.about);
+  if (activity === undefined) return unknown('activity', assertion.about);
+  if (activity.erased !== true) {
+    graph.put({ kind: 'activity', value: { ...activity, closed: true, erased: true } });
+  }
   return undefined;
 }
 

@@ -154,16 +154,15 @@ function sameState(task: Task, word: Word): boolean {
   );
 }
 
-/** Final is final once the executor said it; whoever only watched is overruled by the executor. */
+/** Final is final once the executor said it; whoever only watched is overruled, also by a supervisor. */
 function mayGo(task: Task, word: Word): boolean {
   if (taskSteps[task.state].includes(word.state)) return true;
   return isFinal(task.state) && overrules(task, word);
 }
 
 function overrules(task: Task, word: Word): boolean {
-  return (
-    word.basis === 'reported' && task.stateBasis !== undefined && task.stateBasis !== 'reported'
-  );
+  const { stateBasis } = task;
+  return word.basis !== 'observed' && stateBasis !== undefined && stateBasis !== 'reported';
 }
 
 /** The Task in its new state. An observer's end that was overruled stays readable as its word. */

@@ -2,11 +2,14 @@ import { ThroughlineError, type Assertion, type Conflict } from '../model/index.
 import {
   bindDialog,
   closeActivity,
+  eraseActivity,
   joinDialog,
+  labelActivity,
   leaveDialog,
   moveDialog,
   openActivity,
   openDialog,
+  reopenActivity,
 } from './fold-dialog.ts';
 import { knowParticipant, knowResource } from './fold-known.ts';
 import { relate, revoke } from './fold-relationship.ts';
@@ -64,6 +67,12 @@ function fold(graph: Graph, assertion: Assertion): Refusal | undefined {
       return openActivity(graph, { assertion, statement });
     case 'activity.closed':
       return closeActivity(graph, { assertion, statement });
+    case 'activity.reopened':
+      return reopenActivity(graph, { assertion, statement });
+    case 'activity.labelled':
+      return labelActivity(graph, { assertion, statement });
+    case 'activity.erased':
+      return eraseActivity(graph, { assertion, statement });
     case 'dialog.opened':
       return openDialog(graph, { assertion, statement });
     case 'dialog.state':

@@ -12,8 +12,17 @@ import { guarded, nameFor, type Context, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Message, Messages } from './messages.ts';
 import { contextRefused, notFound, parse } from './refusals.ts';
+import type { Quotas } from './quotas.ts';
 import type { Replies } from './replies.ts';
 import { guardTask, isOver, type LiveTask, type TaskStore } from './task-records.ts';
+
+interface Parts {
+  readonly contexts: Contexts;
+  readonly messages: Messages;
+  readonly tasks: TaskStore;
+  readonly replies: Replies;
+  readonly quotas: Quotas;
+}
 
 interface Wanted {
   readonly context: Context | undefined;
@@ -27,16 +36,15 @@ export class Admissions {
   readonly #messages: Messages;
   readonly #tasks: TaskStore;
   readonly #replies: Replies;
+  readonly #quotas: Quotas;
 
-  constructor(
-    deps: Deps,
-    parts: { contexts: Contexts; messages: Messages; tasks: TaskStore; replies: Replies },
-  ) {
+  constructor(deps: Deps, parts: Parts) {
     this.#deps = deps;
     this.#contexts = parts.contexts;
     this.#messages = parts.messages;
     this.#tasks = parts.tasks;
     this.#replies = parts.replies;
+    this.#quotas = parts.quotas;
   }
 
   admit({ principal, via }: Acting, given: AdmissionRequest): Promise<Admission> {
@@ -63,7 +71,8 @@ export class Admissions {
     if (taskId !== undefined) return this.#resolveTask(reader, principal, request, taskId);
     if (contextId === undefined) return { context: undefined, task: undefined };
     const context = await this.#contexts.lookup(reader, principal, contextId);
-    if (context === undefined && this.#contexts.adoptable(contextId)) {
+    const isNew = await this.#contexts.adoptable(reader, principal, contextId);
+    if (context === undefined && isNew) {
       return { context: undefined, task: undefined };
     }
     return { context: this.#open(principal, context, contextId), task: undefined };
@@ -77,7 +86,7 @@ export class Admissions {
   ): Promise<Wanted> {
     const refusal = () => notFound('task', taskId);
     const task = await this.#tasks.get(reader, principal.tenant, taskId);
-    const context = task && (await this.#contexts.byRef(reader, principal, task.shape.ref));
+    const context = await this.#contexts.byRef(reader, principal, task?.shape.ref);
     authorize(principal, 'get', task && guardTask(task, context), refusal);
     if (task === undefined || context === undefined || task.content.agent !== agent)
       throw refusal();
@@ -104,7 +113,7 @@ export class Admissions {
   async #checkReferences(reader: StoreReader, principal: Principal, request: AdmissionRequest) {
     for (const id of request.referenceTaskIds) {
       const task = await this.#tasks.get(reader, principal.tenant, id);
-      const context = task && (await this.#contexts.byRef(reader, principal, task.shape.ref));
+      const context = await this.#contexts.byRef(reader, principal, task?.shape.ref);
       authorize(principal, 'get', task && guardTask(task, context), () =>
         notFound('referenced task', id),
       );
@@ -167,6 +176,9 @@ export class Admissions {
         { details: { contextId: goOn } },
       );
     }
+    await this.#quotas.check(writer, 'messagesPerMinute', principal);
+    if (known === undefined) await this.#quotas.check(writer, 'contexts', principal);
+    if (taskId === undefined) await this.#quotas.check(writer, 'openTasks', principal);
     if (known !== undefined) await this.#contexts.renew(writer, known);
     const context =
       known ??

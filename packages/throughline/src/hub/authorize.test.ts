@@ -42,6 +42,7 @@ const allowed: Readonly<Record<Action, string>> = {
   push: 'owner grantee',
   execute: 'agent',
   grant: 'owner operator',
+  manage: 'owner operator',
   assert: 'participant',
   keep: 'keeper',
   administer: 'operator',

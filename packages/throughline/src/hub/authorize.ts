@@ -28,11 +28,13 @@ export const rights = {
   execute: ['agent'],
   /** Give, list and revoke grants on a context. */
   grant: ['owner', 'operator'],
+  /** Close, reopen, label, merge, split, correct and erase a case. */
+  manage: ['owner', 'operator'],
   /** State something about objects of an Activity, offload content into it, account for hand-overs. */
   assert: ['participant'],
   /** Read what one keeps oneself: content put, a run's state. */
   keep: ['keeper'],
-  /** Make, list and revoke keys of the tenant. */
+  /** Keys and quotas of the tenant. */
   administer: ['operator'],
 } as const satisfies Record<string, readonly Relation[]>;
 

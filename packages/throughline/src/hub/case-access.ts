@@ -1,8 +1,8 @@
 import { idKind, foreignId, type Principal } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
-import { authorize, may } from './authorize.ts';
+import { authorize, may, type Action, type Guarded } from './authorize.ts';
 import type { CaseRecord } from './case-records.ts';
-import type { Contexts } from './contexts.ts';
+import { nowhere, type Contexts } from './contexts.ts';
 import type { Registries } from './observing.ts';
 import { notFound, parse } from './refusals.ts';
 import type { TaskStore } from './task-records.ts';
@@ -28,27 +28,43 @@ export class CaseAccess {
   }
 
   /** By `act_…`, the id of anything in it, or a protocol-local id; `not-found` without the right. */
-  async open(reader: StoreReader, principal: Principal, given: string): Promise<OpenCase> {
+  async open(
+    reader: StoreReader,
+    principal: Principal,
+    given: string,
+    action: Extract<Action, 'get' | 'manage'> = 'get',
+  ): Promise<OpenCase> {
     const id = parse(foreignId, given, 'id');
-    const refusal = () => notFound('case', id);
     const object = await this.resolve(reader, principal, id);
-    const activity = object && (await this.activityOf(reader, object));
-    if (activity === undefined) throw refusal();
-    return this.openActivity(reader, principal, activity, refusal);
+    const activity = await this.activityOf(reader, object);
+    return this.openActivity(reader, principal, activity, () => notFound('case', id), action);
   }
 
   async openActivity(
     reader: StoreReader,
     principal: Principal,
-    activity: string,
+    activity: string | undefined,
     refusal: () => ReturnType<typeof notFound>,
+    action: Extract<Action, 'get' | 'manage'> = 'get',
   ): Promise<OpenCase> {
+    const record = await this.#registries.cases.get(reader, activity ?? nowhere);
+    const access = await this.#registries.cases.guardOf(reader, principal, record);
+    authorize(principal, action, access?.guard, refusal);
+    if (activity === undefined || record === undefined || access === undefined) throw refusal();
+    return { activity, record, from: firstShown(principal, access) };
+  }
+
+  /** The same, undefined without the right to see it. */
+  async find(
+    reader: StoreReader,
+    principal: Principal,
+    activity: string,
+  ): Promise<OpenCase | undefined> {
     const record = await this.#registries.cases.get(reader, activity);
-    const access = record && (await this.#registries.cases.guardOf(reader, principal, record));
-    authorize(principal, 'get', access?.guard, refusal);
-    if (record === undefined || access === undefined) throw refusal();
-    const isWhole = may(principal, 'get', { ...access.guard, granted: [] });
-    return { activity, record, from: isWhole ? 0 : (access.grantedFrom ?? 0) };
+    const access = await this.#registries.cases.guardOf(reader, principal, record);
+    if (record === undefined || access === undefined) return undefined;
+    if (!may(principal, 'get', access.guard)) return undefined;
+    return { activity, record, from: firstShown(principal, access) };
   }
 
   /** Our id of what an id means to this principal; says nothing of rights to it. */
@@ -60,17 +76,23 @@ export class CaseAccess {
     const kind = idKind(id);
     if (kind !== undefined && kind !== 'context') return id;
     const context = await this.#contexts.lookup(reader, principal, id);
-    if (context !== undefined) {
-      const { mappings } = this.#registries;
-      return mappings.find(reader, ['context', 'a2a', context.ref]);
-    }
+    const { mappings } = this.#registries;
+    const dialog = await mappings.find(reader, ['context', 'a2a', context?.ref ?? nowhere]);
     const task = await this.#tasks.get(reader, principal.tenant, id);
-    return task?.shape.task;
+    return context === undefined ? task?.shape.task : dialog;
   }
 
-  async activityOf(reader: StoreReader, id: string): Promise<string | undefined> {
+  async activityOf(reader: StoreReader, id = nowhere): Promise<string | undefined> {
     if (idKind(id) === 'relationship') return (await reader.edge(id))?.activity;
     const [object] = await reader.objects([id]);
     return object?.activity;
   }
+}
+
+/** All of it, unless only a grant opens it. */
+function firstShown(
+  principal: Principal,
+  { guard, grantedFrom = 0 }: { guard: Guarded; grantedFrom: number | undefined },
+): number {
+  return may(principal, 'get', { ...guard, granted: [] }) ? 0 : grantedFrom;
 }

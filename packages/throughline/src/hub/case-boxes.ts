@@ -1,7 +1,7 @@
 import type { StoreReader } from '../store/store.ts';
 import type { KeyBox, Vault } from './vault.ts';
 
-/** Opens case keys for one reader, each once. */
+/** Opens the keys of scopes for one reader, each once. */
 export class CaseBoxes {
   readonly #vault: Vault;
   readonly #reader: StoreReader;
@@ -19,4 +19,10 @@ export class CaseBoxes {
     }
     return this.#boxes.get(scope);
   }
+
+  /** The key that a record is sealed with. */
+  readonly for = async (record: {
+    readonly activity?: string | undefined;
+  }): Promise<KeyBox | undefined> =>
+    record.activity === undefined ? this.#vault.domain : this.of(record.activity);
 }

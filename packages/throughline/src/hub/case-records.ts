@@ -3,18 +3,21 @@ import { foreignId, type Principal } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { CaseBoxes } from './case-boxes.ts';
 import type { Guarded } from './authorize.ts';
-import { guarded, type Contexts } from './contexts.ts';
+import { guarded, nowhere, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import { Records, type Kept } from './records.ts';
 
 const shapeSchema = z.object({
   /** Our id of the context that its initial Dialog goes by, when it is kept here. */
   ref: z.string().optional(),
+  /** All contexts that something in it was said under. */
+  refs: z.array(z.string()).default([]),
   openedAt: z.int(),
   updatedAt: z.int(),
+  erased: z.boolean().optional(),
 });
 const contentSchema = z.object({ tenant: foreignId, owner: foreignId });
-const caseRecords = new Records('case', shapeSchema, contentSchema);
+export const caseRecords = new Records('case', shapeSchema, contentSchema);
 export type CaseRecord = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
 
 /** Who a case belongs to; one record for each Activity, its sort the number of its last change. */
@@ -40,22 +43,38 @@ export class Cases {
     return caseRecords.find(reader, ({ key }) => boxes.of(key), query);
   }
 
-  /** For rights to the case, or to something in it that began at `since`. */
+  /** For rights to the case. Reads as much for one that is not there. */
   async guardOf(
     reader: StoreReader,
     principal: Principal,
-    record: CaseRecord,
+    record: CaseRecord | undefined,
   ): Promise<{ guard: Guarded; grantedFrom: number | undefined } | undefined> {
-    const { content, shape } = record;
-    if (content === undefined) return undefined;
-    const context =
-      shape.ref === undefined
-        ? undefined
-        : await this.#contexts.byRef(reader, principal, shape.ref);
+    const context = await this.#contexts.byRef(reader, principal, record?.shape.ref ?? nowhere);
+    if (record === undefined) return undefined;
     const granted = context === undefined ? undefined : guarded(context).granted;
     return {
-      guard: { ...content, ...(granted === undefined ? {} : { granted }) },
+      guard: {
+        ...(record.content ?? this.#blindGuard(principal, record)),
+        ...(granted === undefined ? {} : { granted }),
+      },
       grantedFrom: context?.granted.get('get'),
+    };
+  }
+
+  /** Of an erased case only blinded values tell whose it was. */
+  #blindGuard(principal: Principal, { index }: CaseRecord): Guarded {
+    const own = this.#index(principal.tenant, principal.id);
+    return {
+      tenant: index['tenant'] === own.tenant ? principal.tenant : '',
+      ...(index['owner'] === own.owner ? { owner: principal.id } : {}),
+    };
+  }
+
+  #index(tenant: string, owner: string): { owner: string; tenant: string } {
+    const { vault } = this.#deps;
+    return {
+      owner: vault.blind('principal', tenant, owner),
+      tenant: vault.blind('tenant', tenant),
     };
   }
 
@@ -66,27 +85,42 @@ export class Cases {
     seq: number,
     opened: { tenant: string; owner: string; ref?: string | undefined },
   ): Promise<void> {
-    const { vault, now } = this.#deps;
+    const { vault, now, terms } = this.#deps;
     const at = now().getTime();
     const known = await this.get(writer, activity);
     const { tenant, owner, ref } = opened;
     const content = known?.content ?? { tenant, owner };
     const kept = known?.shape.ref ?? ref;
+    const refs = known?.shape.refs ?? [];
     await caseRecords.put(writer, await vault.caseBoxFor(writer, activity), {
       key: activity,
       sort: seq,
       index: {
-        owner: vault.blind('principal', content.tenant, content.owner),
-        tenant: vault.blind('tenant', content.tenant),
+        ...this.#index(content.tenant, content.owner),
         ...(kept === undefined ? {} : { context: kept }),
       },
       activity,
+      expiresAt: terms.historyTtlMs === undefined ? undefined : at + terms.historyTtlMs,
       shape: {
         openedAt: known?.shape.openedAt ?? at,
         updatedAt: at,
+        refs: ref === undefined || refs.includes(ref) ? refs : [...refs, ref],
         ...(kept === undefined ? {} : { ref: kept }),
       },
       content,
+    });
+  }
+
+  /** Leaves of a case's record whose it was, blinded, and when. */
+  async bury(writer: StoreWriter, record: CaseRecord, seq: number): Promise<void> {
+    const { owner = '', tenant = '' } = record.index;
+    const { openedAt } = record.shape;
+    const updatedAt = this.#deps.now().getTime();
+    await caseRecords.bury(writer, {
+      key: record.key,
+      sort: seq,
+      index: { owner, tenant },
+      shape: { openedAt, updatedAt, refs: [], erased: true },
     });
   }
 }

@@ -10,8 +10,11 @@ import {
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { authorize, may } from './authorize.ts';
+import { CaseBoxes } from './case-boxes.ts';
+import { nowhere } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
+import type { Quotas, Stored } from './quotas.ts';
 import { Recorder } from './recorder.ts';
 import { Records, toJson, type Kept } from './records.ts';
 import { notFound, parse } from './refusals.ts';
@@ -61,6 +64,23 @@ type Note = Kept<
 >;
 /** The bytes, apart from what is known of them, sealed with their case. */
 const bytesKind = 'content-bytes';
+export const contentKinds: readonly string[] = [notes.kind, bytesKind];
+
+/** Bytes that each keeper has in a case. */
+export async function contentBytesOf(
+  { vault }: Deps,
+  reader: StoreReader,
+  activity: string,
+): Promise<Stored[]> {
+  const box = await vault.caseBox(reader, activity);
+  const query = { index: { activity }, limit: 100_000 };
+  const found = await notes.find(reader, () => box, query);
+  return found.flatMap(({ content, shape }) =>
+    content === undefined
+      ? []
+      : [{ tenant: content.tenant, id: content.keeper, bytes: shape.size }],
+  );
+}
 
 interface Put {
   readonly activity: string;
@@ -78,8 +98,11 @@ export class Contents {
   readonly #registries: Registries;
   readonly #tasks: TaskStore;
   readonly #tokens: ReadTokens;
+  readonly #quotas: Quotas;
 
-  constructor(deps: Deps, registries: Registries, tasks: TaskStore) {
+  constructor(deps: Deps, parts: { registries: Registries; tasks: TaskStore; quotas: Quotas }) {
+    const { registries, tasks, quotas } = parts;
+    this.#quotas = quotas;
     this.#deps = deps;
     this.#registries = registries;
     this.#tasks = tasks;
@@ -144,8 +167,9 @@ export class Contents {
     const isAllowed = token !== undefined && (await this.#tokens.allows(token, uri, by.id));
     return this.#deps.store.read(async (reader) => {
       const note = await this.#note(reader, resource);
+      const isTheirs = await this.#isTheirs(reader, by, note);
       if (note?.content === undefined || note.content.tenant !== by.tenant) throw refusal();
-      if (!isAllowed && !(await this.#isTheirs(reader, by, note))) throw refusal();
+      if (!isAllowed && !isTheirs) throw refusal();
       const record = await reader.record({ kind: bytesKind, key: resource });
       const box = await this.#deps.vault.caseBox(reader, note.shape.activity);
       if (record?.sealed === undefined || box === undefined) throw refusal();
@@ -165,7 +189,7 @@ export class Contents {
     if (resource === undefined) throw refusal();
     await this.#deps.store.read(async (reader) => {
       const note = await this.#note(reader, resource);
-      if (note === undefined || !(await this.#isTheirs(reader, by, note))) throw refusal();
+      if (!(await this.#isTheirs(reader, by, note))) throw refusal();
     });
     return this.#tokens.sign(request);
   }
@@ -176,25 +200,23 @@ export class Contents {
     return idSchema('resource').safeParse(uri.slice(prefix.length)).data;
   }
 
-  async #isTheirs(reader: StoreReader, by: Principal, note: Note): Promise<boolean> {
-    if (note.content === undefined) return false;
+  /** Reads as much for content that is not there. */
+  async #isTheirs(reader: StoreReader, by: Principal, note: Note | undefined): Promise<boolean> {
+    const participant = await this.#registries.participants.of(reader, by);
+    const [object] = await reader.objects([note?.shape.dialog ?? nowhere]);
+    if (note?.content === undefined) return false;
     const { tenant, keeper } = note.content;
     if (may(by, 'keep', { tenant, keeper })) return true;
-    const { dialog } = note.shape;
-    const participant = await this.#registries.participants.of(reader, by);
-    if (dialog === undefined || participant === undefined) return false;
-    const [object] = await reader.objects([dialog]);
+    if (participant === undefined) return false;
     const taking = z.looseObject({ value: z.looseObject({ participants: z.array(z.string()) }) });
     const inDialog = taking.safeParse(object?.shape).data?.value.participants ?? [];
     return may(by, 'assert', { tenant, takesPart: inDialog.includes(participant) });
   }
 
-  #note(reader: StoreReader, resource: string): Promise<Note | undefined> {
-    return notes.get(
-      reader,
-      ({ activity }) => this.#deps.vault.caseBox(reader, activity ?? ''),
-      resource,
-    );
+  async #note(reader: StoreReader, resource: string): Promise<Note | undefined> {
+    const record = await reader.record({ kind: notes.kind, key: resource });
+    const box = await this.#deps.vault.caseBox(reader, record?.activity ?? nowhere);
+    return record && notes.open(record, box);
   }
 
   async #keep(writer: StoreWriter, by: Principal, content: Put): Promise<ContentRef> {
@@ -210,11 +232,8 @@ export class Contents {
       digest,
       content.mediaType,
     );
-    const [known] = await notes.find(
-      writer,
-      ({ activity: of }) => vault.caseBox(writer, of ?? ''),
-      { index: { same }, limit: 1 },
-    );
+    const boxes = new CaseBoxes(vault, writer);
+    const [known] = await notes.find(writer, boxes.for, { index: { same }, limit: 1 });
     const size = content.bytes.length;
     if (known !== undefined) return this.#ref(known.key, { ...content, size, digest });
     if ((await this.#note(writer, resource)) !== undefined) {
@@ -223,6 +242,7 @@ export class Contents {
         `${resource}: has other content; other bytes are another resource`,
       );
     }
+    await this.#quotas.store(writer, by, size);
     const box = await vault.caseBoxFor(writer, activity);
     await notes.put(writer, box, {
       key: resource,

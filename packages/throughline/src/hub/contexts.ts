@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts';
 import { grantsTo, type Granted } from './grant-records.ts';
 import { Records } from './records.ts';
 
-const contextRecords = new Records(
+export const contextRecords = new Records(
   'context',
   z.object({ expires: z.int() }),
   z.object({
@@ -19,6 +19,8 @@ const contextRecords = new Records(
 );
 const adoptedRecords = new Records('adopted', z.object({ ref: z.string() }), z.object({}));
 
+type Index = Readonly<Record<string, string>>;
+
 /** A context as one principal stands to it. */
 export interface Context {
   /** Our own id of it: the issued contextId, or the handle behind an adopted one. */
@@ -30,6 +32,9 @@ export interface Context {
   readonly expired: boolean;
   readonly granted: Granted;
 }
+
+/** A place in the store where nothing is: what is asked for in vain reads as much as what is found. */
+export const nowhere = 'none';
 
 /** What a principal calls a context: its owner by the owner's name for it, all others by ours. */
 export const nameFor = (context: Context, principalId: string): string =>
@@ -52,28 +57,36 @@ export class Contexts {
 
   /**
    * The context that this principal means by a contextId. Says nothing of rights. Reads the store
-   * three times whatever the answer, so that an answer's time tells nothing either.
+   * as often whatever the answer, so that an answer's time tells nothing either.
    */
   async lookup(
     reader: StoreReader,
     principal: Principal,
     contextId: string,
   ): Promise<Context | undefined> {
-    const { vault } = this.#deps;
-    const key = vault.blind('adopted', principal.tenant, principal.id, contextId);
-    const alias = await adoptedRecords.get(reader, vault.domain, key);
+    const key = this.#alias(principal, contextId);
+    const alias = await adoptedRecords.get(reader, this.#deps.vault.domain, key);
     return this.byRef(reader, principal, alias?.shape.ref ?? contextId);
   }
 
   async byRef(
     reader: StoreReader,
     principal: Principal,
+    ref: string | undefined,
+  ): Promise<Context | undefined> {
+    return this.#read(reader, principal, ref ?? nowhere);
+  }
+
+  async #read(
+    reader: StoreReader,
+    principal: Principal,
     ref: string,
   ): Promise<Context | undefined> {
     const { vault, now } = this.#deps;
-    const found = await contextRecords.get(reader, vault.domain, ref);
+    const box = await vault.caseBox(reader, ref);
+    const found = await contextRecords.get(reader, () => box, ref);
     const at = now().getTime();
-    const granted = await grantsTo(reader, vault, principal, ref, at);
+    const granted = await grantsTo(reader, { vault, box, principal, ref, at });
     if (found?.content === undefined || found.content.tenant !== principal.tenant) return undefined;
     return { ref, ...found.content, expired: found.shape.expires <= at, granted };
   }
@@ -84,9 +97,18 @@ export class Contexts {
     return this.#write(writer, owner, agent, ref, ref);
   }
 
-  /** Whether a policy may take this id from a client: never one that looks like ours. */
-  adoptable(contextId: string): boolean {
-    return this.#deps.contextPolicy === 'adopt' && idKind(contextId) !== 'context';
+  /**
+   * Whether this id may be taken from a client: never one that looks like ours, and never one that
+   * the client brought before, even if what it named is gone.
+   */
+  async adoptable(reader: StoreReader, principal: Principal, contextId: string): Promise<boolean> {
+    if (this.#deps.terms.contextPolicy !== 'adopt' || idKind(contextId) === 'context') return false;
+    const key = this.#alias(principal, contextId);
+    return (await reader.record({ kind: adoptedRecords.kind, key })) === undefined;
+  }
+
+  #alias(principal: Principal, contextId: string): string {
+    return this.#deps.vault.blind('adopted', principal.tenant, principal.id, contextId);
   }
 
   /** Opens a context under an id that its owner brought; it resolves for that owner alone. */
@@ -99,7 +121,7 @@ export class Contexts {
     const { vault, ids } = this.#deps;
     const ref = ids.make('context');
     await adoptedRecords.put(writer, vault.domain, {
-      key: vault.blind('adopted', owner.tenant, owner.id, contextId),
+      key: this.#alias(owner, contextId),
       index: { context: ref },
       shape: { ref },
       content: {},
@@ -112,6 +134,21 @@ export class Contexts {
   async renew(writer: StoreWriter, context: Context): Promise<void> {
     const { ref, tenant, owner, agent, contextId } = context;
     await this.#put(writer, ref, { tenant, owner, agent, contextId });
+  }
+
+  /** Leaves of a context only that it was there: it is refused from then on, and never given again. */
+  async bury(writer: StoreWriter, ref: string): Promise<void> {
+    await contextRecords.bury(writer, { key: ref, index: {}, shape: { expires: 0 } });
+    await this.#deps.vault.destroy(writer, ref);
+  }
+
+  /** Blinded values under which contexts that are not over are counted. */
+  countedBy(principal: Principal): { principal: Index; tenant: Index } {
+    const { vault } = this.#deps;
+    return {
+      principal: { owner: vault.blind('principal', principal.tenant, principal.id) },
+      tenant: { tenant: vault.blind('tenant', principal.tenant) },
+    };
   }
 
   async #write(
@@ -132,11 +169,19 @@ export class Contexts {
     content: { tenant: string; owner: string; agent: string; contextId: string },
     expected?: number,
   ): Promise<void> {
-    const { vault, now, contextTtlMs } = this.#deps;
-    await contextRecords.put(writer, vault.domain, {
+    const { vault, now, terms } = this.#deps;
+    const expires = now().getTime() + terms.contextTtlMs;
+    const { principal, tenant } = this.countedBy({
+      tenant: content.tenant,
+      id: content.owner,
+      role: 'caller',
+    });
+    await contextRecords.put(writer, await vault.caseBoxFor(writer, ref), {
       key: ref,
-      index: { owner: vault.blind('principal', content.tenant, content.owner) },
-      shape: { expires: now().getTime() + contextTtlMs },
+      index: { ...principal, ...tenant },
+      activity: ref,
+      shape: { expires },
+      expiresAt: expires,
       content,
       ...(expected === undefined ? {} : { expected }),
     });

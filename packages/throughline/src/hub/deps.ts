@@ -1,6 +1,23 @@
+import type { Quotas } from '../model/index.ts';
 import type { Store } from '../store/store.ts';
-import type { Ids } from './ids.ts';
-import type { Vault } from './vault.ts';
+import { ThroughlineError } from '../errors.ts';
+import type { HubOptions } from './hub.ts';
+import { Ids, type Random } from './ids.ts';
+import { Vault } from './vault.ts';
+
+const day = 86_400_000;
+
+/** How contexts are taken and how long things are kept, in milliseconds. */
+export interface HubTerms {
+  /** What becomes of a contextId that was never issued: refused (default), or taken from its sender. */
+  readonly contextPolicy: 'refuse' | 'adopt';
+  /** A context that no message used for so long is over. Default: 30 days. */
+  readonly contextTtlMs: number;
+  /** Records of tasks and replies go so long after they are over. Absent: with their case. */
+  readonly taskTtlMs?: number | undefined;
+  /** What was written in a case goes so long after its last change. Absent: never by itself. */
+  readonly historyTtlMs?: number | undefined;
+}
 
 /** What every part of the hub is made with. */
 export interface Deps {
@@ -10,9 +27,39 @@ export interface Deps {
   readonly now: () => Date;
   /** Origin of the hub's URL, without a slash at the end; ContextURIs begin with it. */
   readonly origin: string;
-  readonly contextPolicy: 'refuse' | 'adopt';
-  /** A context that no message used for so long is expired. */
-  readonly contextTtlMs: number;
+  readonly terms: HubTerms;
+  /** Limits of tenants for which no operator set others. */
+  readonly quotas: Quotas;
   /** How long a message that was let in may take until its task is stored. */
   readonly leaseMs: number;
+}
+
+export function depsOf(options: HubOptions, random: Random): Deps {
+  return {
+    store: options.store,
+    vault: new Vault(options.domainKey, random),
+    ids: new Ids(random),
+    now: options.clock ?? (() => new Date()),
+    origin: new URL(options.origin).origin,
+    terms: termsOf(options),
+    quotas: { tenant: options.quotas?.tenant ?? {}, principal: options.quotas?.principal ?? {} },
+    leaseMs: options.leaseMs ?? 30_000,
+  };
+}
+
+/** Throws `invalid` where history would go before what leads to it. */
+function termsOf(options: Partial<HubTerms>): HubTerms {
+  const { contextPolicy = 'refuse', contextTtlMs = 30 * day, taskTtlMs, historyTtlMs } = options;
+  for (const [name, ms] of Object.entries({ contextTtlMs, taskTtlMs, historyTtlMs })) {
+    if (ms !== undefined && !(ms > 0)) {
+      throw new ThroughlineError('invalid', `${name}: must be more than 0 milliseconds`);
+    }
+  }
+  if (historyTtlMs !== undefined && historyTtlMs < Math.max(contextTtlMs, taskTtlMs ?? 0)) {
+    throw new ThroughlineError(
+      'invalid',
+      'historyTtlMs: history outlives contexts and tasks; give it at least as long as each of them',
+    );
+  }
+  return { contextPolicy, contextTtlMs, taskTtlMs, historyTtlMs };
 }

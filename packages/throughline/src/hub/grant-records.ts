@@ -7,8 +7,9 @@ import {
   type Principal,
 } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
+import { CaseBoxes } from './case-boxes.ts';
 import { Records, type Kept } from './records.ts';
-import type { Vault } from './vault.ts';
+import type { KeyBox, Vault } from './vault.ts';
 
 /** Grants that one principal may hold on one context at a time, revoked ones included. */
 export const maxGrantsOnContext = 64;
@@ -49,14 +50,12 @@ function combine(records: readonly GrantRecord[]): Granted {
 /** What a principal is granted on one context at that moment. */
 export async function grantsTo(
   reader: StoreReader,
-  vault: Vault,
-  principal: Principal,
-  ref: string,
-  at: number,
+  of: { vault: Vault; box: KeyBox | undefined; principal: Principal; ref: string; at: number },
 ): Promise<Granted> {
+  const { vault, box, principal, ref, at } = of;
   const grantee = vault.blind('principal', principal.tenant, principal.id);
   const index = { context: ref, grantee };
-  const found = await grantRecords.find(reader, vault.domain, { index, limit: maxGrantsOnContext });
+  const found = await grantRecords.find(reader, () => box, { index, limit: maxGrantsOnContext });
   return combine(found.filter((record) => inForce(record, at)));
 }
 
@@ -70,7 +69,8 @@ export async function grantedContexts(
   const grantee = vault.blind('principal', principal.tenant, principal.id);
   const query = { index: { grantee, revoked: 'no' }, limit: maxGrantsToPrincipal };
   const byContext = new Map<string, GrantRecord[]>();
-  for (const record of await grantRecords.find(reader, vault.domain, query)) {
+  const boxes = new CaseBoxes(vault, reader);
+  for (const record of await grantRecords.find(reader, boxes.for, query)) {
     if (!inForce(record, at)) continue;
     byContext.set(record.shape.ref, [...(byContext.get(record.shape.ref) ?? []), record]);
   }

@@ -9,6 +9,7 @@ import {
 } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
 import { authorize } from './authorize.ts';
+import { CaseBoxes } from './case-boxes.ts';
 import { guarded, type Context, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import {
@@ -17,14 +18,17 @@ import {
   maxGrantsToPrincipal,
   toGrant,
 } from './grant-records.ts';
+import type { Quotas } from './quotas.ts';
 import { contextRefused, notFound, parse } from './refusals.ts';
 
 /** What owners let others do in their contexts. A grantee can't grant on. */
 export class Grants {
   readonly #deps: Deps;
   readonly #contexts: Contexts;
+  readonly #quotas: Quotas;
 
-  constructor(deps: Deps, contexts: Contexts) {
+  constructor(deps: Deps, contexts: Contexts, quotas: Quotas) {
+    this.#quotas = quotas;
     this.#deps = deps;
     this.#contexts = contexts;
   }
@@ -53,12 +57,16 @@ export class Grants {
         context: context.ref,
         grantee: vault.blind('principal', by.tenant, grantee),
         revoked: 'no',
+        giver: vault.blind('principal', by.tenant, by.id),
+        tenant: vault.blind('tenant', by.tenant),
       };
       await this.#within(writer, index);
+      await this.#quotas.check(writer, 'grants', by);
       const record = {
         key: ids.make('grant'),
         sort: now().getTime(),
         index,
+        activity: context.ref,
         shape: {
           ref: context.ref,
           operations: [...new Set(operations)],
@@ -67,9 +75,11 @@ export class Grants {
           ...(expires === undefined ? {} : { expires }),
         },
         content: { tenant: by.tenant, grantee, grantedBy: by.id },
+        expiresAt: expires,
         expected: 0,
       };
-      const version = await grantRecords.put(writer, vault.domain, record);
+      const box = await vault.caseBoxFor(writer, context.ref);
+      const version = await grantRecords.put(writer, box, record);
       const [grant] = toGrant({ ...record, version });
       if (grant === undefined) throw new ThroughlineError('internal', 'the grant has no content');
       return grant;
@@ -81,7 +91,8 @@ export class Grants {
     return store.read(async (reader) => {
       const context = await this.#open(reader, by, contextId);
       const query = { index: { context: context.ref }, limit: maxGrantsToPrincipal };
-      return (await grantRecords.find(reader, vault.domain, query)).flatMap(toGrant);
+      const boxes = new CaseBoxes(vault, reader);
+      return (await grantRecords.find(reader, boxes.for, query)).flatMap(toGrant);
     });
   }
 
@@ -91,14 +102,18 @@ export class Grants {
     const refusal = () => notFound('grant', grantId);
     if (!idSchema('grant').safeParse(grantId).success) throw refusal();
     await store.write(async (writer) => {
-      const found = await grantRecords.get(writer, vault.domain, grantId);
-      const context = found && (await this.#contexts.byRef(writer, by, found.shape.ref));
+      const boxes = new CaseBoxes(vault, writer);
+      const found = await grantRecords.get(writer, boxes.for, grantId);
+      const context = await this.#contexts.byRef(writer, by, found?.shape.ref);
       authorize(by, 'grant', context && guarded(context), refusal);
       if (found?.content === undefined || found.shape.revoked) return;
-      await grantRecords.put(writer, vault.domain, {
+      const { ref } = found.shape;
+      const { grantee = '' } = found.index;
+      await grantRecords.put(writer, await vault.caseBoxFor(writer, ref), {
         key: grantId,
+        activity: ref,
         sort: found.sort,
-        index: { ...found.index, revoked: 'yes' },
+        index: { context: ref, grantee, revoked: 'yes' },
         shape: { ...found.shape, revoked: true },
         content: found.content,
       });

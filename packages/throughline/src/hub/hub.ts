@@ -1,32 +1,55 @@
 import type {
   Admission,
   AdmissionRequest,
-  CaseSummary,
+  CasePage,
+  CaseQuery,
+  CaseView,
+  Caused,
   ContentRef,
+  Correction,
   Explanation,
   Grant,
   GrantRequest,
+  HandoverTexts,
+  KeyRequest,
+  KeySummary,
+  Labelling,
+  MadeKey,
+  Merging,
   Observation,
   Principal,
   PushConfig,
+  QuotaReport,
+  Quotas as QuotaSettings,
+  Said,
+  Split,
+  Splitting,
+  Swept,
   TaskPage,
   TaskQuery,
   TaskRecord,
+  Terms,
   TimelinePage,
+  Undoing,
 } from '../model/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Acting } from './acting.ts';
 import { Admissions } from './admission.ts';
 import type { Action } from './authorize.ts';
 import { CaseAccess } from './case-access.ts';
+import { CaseLabels } from './case-labels.ts';
+import { CaseLists } from './case-lists.ts';
 import { Cases } from './case-records.ts';
-import { CaseViews, type BoundedCaseView } from './case-views.ts';
+import { CaseViews } from './case-views.ts';
+import { CaseWork } from './case-work.ts';
 import { Contents, type OutputInput } from './content.ts';
 import { Contexts } from './contexts.ts';
-import type { Deps } from './deps.ts';
+import { depsOf, type Deps, type HubTerms } from './deps.ts';
+import { Erasure } from './erasure.ts';
 import { Grants } from './grants.ts';
-import { Ids, systemRandom, type Random } from './ids.ts';
-import { Keys, type KeyInfo, type KeyRequest } from './keys.ts';
+import { systemRandom, type Random } from './ids.ts';
+import { Jwts, type JwtOptions } from './jwt.ts';
+import { Keys } from './keys.ts';
 import { TaskLists } from './list-tasks.ts';
 import { Mappings } from './mappings.ts';
 import { MasterDesk, type MasterParts } from './master.ts';
@@ -34,17 +57,16 @@ import { Messages } from './messages.ts';
 import { Observer } from './observe.ts';
 import { Participants } from './participants.ts';
 import { PushConfigs } from './push-configs.ts';
+import { Quotas } from './quotas.ts';
 import { Replies } from './replies.ts';
 import { Runs } from './runs.ts';
 import { Statements } from './statements.ts';
+import { Sweeper } from './sweeper.ts';
 import { TaskStore } from './task-records.ts';
 import { Tasks, type Reply } from './tasks.ts';
-import { Usage, type Texts } from './usage.ts';
-import { Vault } from './vault.ts';
+import { Usage } from './usage.ts';
 
-const day = 86_400_000;
-
-export interface HubOptions {
+export interface HubOptions extends Partial<HubTerms> {
   readonly store: Store;
   /** 32 bytes that everything sealed and blinded here depends on. */
   readonly domainKey: Uint8Array;
@@ -52,13 +74,15 @@ export interface HubOptions {
   readonly origin: string;
   readonly clock?: () => Date;
   readonly random?: Random;
-  /** What becomes of a contextId that was never issued: refused (default), or taken from its sender. */
-  readonly contextPolicy?: 'refuse' | 'adopt';
-  /** A context that no message used for so long is over. Default: 30 days. */
-  readonly contextTtlMs?: number;
   /** How long a message that was let in may take until its task is stored. Default: 30 s. */
   readonly leaseMs?: number;
+  /** Limits of tenants for which no operator set others. Default: none. */
+  readonly quotas?: Partial<QuotaSettings>;
+  /** Bearer tokens of an issuer, beside the hub's own API keys. */
+  readonly jwt?: JwtOptions;
 }
+
+const seconds = (ms: number): number => Math.ceil(ms / 1_000);
 
 /** What an agent's runtime needs beside the binding's ports. */
 export interface AgentDesk {
@@ -89,16 +113,21 @@ export type AgentView = Pick<
 export class Hub {
   readonly #deps: Deps;
   readonly #keys: Keys;
+  readonly #jwts: Jwts | undefined;
   readonly #admissions: Admissions;
   readonly #tasks: Tasks;
   readonly #lists: TaskLists;
   readonly #observer: Observer;
   readonly #push: PushConfigs;
+  readonly #caseLists: CaseLists;
   readonly #views: CaseViews;
+  readonly #work: CaseWork;
   readonly #grants: Grants;
+  readonly #quotas: Quotas;
+  readonly #sweeper: Sweeper;
   readonly #master: MasterParts;
 
-  /** Throws `damaged` when the store belongs to another domain key. */
+  /** Throws `damaged` when the store belongs to another domain key, `invalid` for terms that can't be. */
   static async open(options: HubOptions): Promise<Hub> {
     const hub = new Hub(options);
     await hub.#deps.vault.claim(options.store);
@@ -107,48 +136,59 @@ export class Hub {
 
   private constructor(options: HubOptions) {
     const random = options.random ?? systemRandom;
-    const deps: Deps = {
-      store: options.store,
-      vault: new Vault(options.domainKey, random),
-      ids: new Ids(random),
-      now: options.clock ?? (() => new Date()),
-      origin: new URL(options.origin).origin,
-      contextPolicy: options.contextPolicy ?? 'refuse',
-      contextTtlMs: options.contextTtlMs ?? 30 * day,
-      leaseMs: options.leaseMs ?? 30_000,
-    };
+    const deps = depsOf(options, random);
     const contexts = new Contexts(deps);
     const [messages, replies, tasks] = [new Messages(deps), new Replies(deps), new TaskStore(deps)];
+    const cases = new Cases(deps, contexts);
     const registries = {
       participants: new Participants(deps),
       mappings: new Mappings(deps),
-      cases: new Cases(deps, contexts),
+      cases,
     };
-    const parts = { contexts, messages, replies, tasks, registries };
+    const quotas = new Quotas(deps, { contexts, messages, tasks });
+    const parts = { contexts, messages, replies, tasks, registries, quotas };
     const usage = new Usage(deps, registries);
     const access = new CaseAccess(parts);
+    const labels = new CaseLabels(deps);
+    const erasure = new Erasure(deps, parts);
     this.#deps = deps;
-    this.#keys = new Keys(deps, random);
+    this.#keys = new Keys(deps, random, quotas);
+    this.#jwts = options.jwt && new Jwts(options.jwt, deps.now);
     this.#admissions = new Admissions(deps, parts);
     this.#tasks = new Tasks(deps, parts);
     this.#lists = new TaskLists(deps, contexts, tasks);
     this.#observer = new Observer(deps, parts);
     this.#push = new PushConfigs(deps, parts);
-    this.#views = new CaseViews(deps, { access, contexts, registries, usage });
-    this.#grants = new Grants(deps, contexts);
+    this.#caseLists = new CaseLists(deps, { access, contexts, registries, labels });
+    this.#views = new CaseViews(deps, { access, contexts, usage });
+    this.#work = new CaseWork(deps, { access, contexts, registries, labels, erasure });
+    this.#grants = new Grants(deps, contexts, quotas);
+    this.#quotas = quotas;
+    this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure });
     this.#master = {
       registries,
       tasks,
       statements: new Statements(deps, registries),
-      contents: new Contents(deps, registries, tasks),
+      contents: new Contents(deps, parts),
       runs: new Runs(deps, registries),
       usage,
     };
   }
 
+  /** What a client may know of how contexts and history are treated; for an agent's card. */
+  get terms(): Terms {
+    const { contextPolicy, contextTtlMs, taskTtlMs, historyTtlMs } = this.#deps.terms;
+    return {
+      contextPolicy,
+      contextSeconds: seconds(contextTtlMs),
+      ...(taskTtlMs === undefined ? {} : { taskSeconds: seconds(taskTtlMs) }),
+      ...(historyTtlMs === undefined ? {} : { historySeconds: seconds(historyTtlMs) }),
+    };
+  }
+
   /** Value of an Authorization header → principal; `unauthenticated` for all else. */
-  authenticate(credential: string | undefined): Promise<Principal> {
-    return this.#keys.authenticate(credential);
+  async authenticate(credential: string | undefined): Promise<Principal> {
+    return (await this.#jwts?.principal(credential)) ?? this.#keys.authenticate(credential);
   }
 
   /** Decides over a message, its context and its tasks before anything runs, and writes that down. */
@@ -247,16 +287,53 @@ export class Hub {
   }
 
   /** Cases of one's own, those granted, for operators all of the tenant; latest change first. */
-  async cases(
-    principal: Principal,
-    query: { cursor?: string; pageSize?: number } = {},
-  ): Promise<{ cases: CaseSummary[]; cursor?: string }> {
-    return this.#views.list(principal, query);
+  async cases(principal: Principal, query: CaseQuery = {}): Promise<CasePage> {
+    return this.#caseLists.list(principal, query);
   }
 
   /** By `act_…`, the id of anything in it, a contextId or a taskId. */
-  async caseView(principal: Principal, id: string): Promise<BoundedCaseView> {
+  async caseView(principal: Principal, id: string): Promise<CaseView> {
     return this.#views.view(principal, id);
+  }
+
+  async closeCase(principal: Principal, id: string, given: Caused = {}): Promise<Said> {
+    return this.#work.close(principal, id, given);
+  }
+
+  async reopenCase(principal: Principal, id: string, given: Caused = {}): Promise<Said> {
+    return this.#work.reopen(principal, id, given);
+  }
+
+  async labelCase(principal: Principal, id: string, given: Labelling): Promise<Said> {
+    return this.#work.label(principal, id, given);
+  }
+
+  /** The case is closed and shown with the other one. */
+  async mergeCase(principal: Principal, id: string, given: Merging): Promise<Said> {
+    return this.#work.merge(principal, id, given);
+  }
+
+  /** A case of its own that goes on from this one. */
+  async splitCase(principal: Principal, id: string, given: Splitting = {}): Promise<Split> {
+    return this.#work.split(principal, id, given);
+  }
+
+  async correctCase(principal: Principal, id: string, given: Correction): Promise<Said> {
+    return this.#work.correct(principal, id, given);
+  }
+
+  async undoInCase(principal: Principal, id: string, given: Undoing): Promise<Said> {
+    return this.#work.undo(principal, id, given);
+  }
+
+  /** Destroys what people wrote in it, for good. Its shape and the log's chain of hashes stay. */
+  async eraseCase(principal: Principal, id: string, given: Caused = {}): Promise<Said> {
+    return this.#work.erase(principal, id, given);
+  }
+
+  /** Ends what its time is over for, a bounded number at a time. */
+  async sweep(): Promise<Swept> {
+    return this.#sweeper.sweep();
   }
 
   async timeline(
@@ -271,7 +348,11 @@ export class Hub {
     return this.#views.explain(principal, a, b);
   }
 
-  async handoverTexts(principal: Principal, caseId: string, taskId: string): Promise<Texts> {
+  async handoverTexts(
+    principal: Principal,
+    caseId: string,
+    taskId: string,
+  ): Promise<HandoverTexts> {
     return this.#views.texts(principal, caseId, taskId);
   }
 
@@ -288,11 +369,11 @@ export class Hub {
   }
 
   /** The key is in this answer and nowhere else. */
-  async createKey(principal: Principal, request: KeyRequest): Promise<{ id: string; key: string }> {
+  async createKey(principal: Principal, request: KeyRequest): Promise<MadeKey> {
     return this.#keys.create(principal, request);
   }
 
-  async keys(principal: Principal): Promise<KeyInfo[]> {
+  async keys(principal: Principal): Promise<KeySummary[]> {
     return this.#keys.list(principal);
   }
 
@@ -303,6 +384,15 @@ export class Hub {
   /** A key for whoever owns the data folder, at first start. */
   async bootstrapKey(principal: Principal): Promise<string> {
     return this.#keys.bootstrap(principal);
+  }
+
+  /** Limits of the tenant, and what is used of them; of one principal too. */
+  async quotaReport(principal: Principal, of?: string): Promise<QuotaReport> {
+    return this.#quotas.show(principal, of);
+  }
+
+  async setQuotas(principal: Principal, limits: QuotaSettings): Promise<void> {
+    await this.#quotas.set(principal, limits);
   }
 
   async health(): Promise<{ ok: true; seq: number }> {

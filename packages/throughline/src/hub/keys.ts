@@ -1,10 +1,22 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
-import { foreignId, idSchema, principalSchema, shortText, type Principal } from '../model/index.ts';
+import {
+  foreignId,
+  idSchema,
+  keyRequestSchema,
+  principalSchema,
+  shortText,
+  type KeyRequest,
+  type KeySummary,
+  type MadeKey,
+  type Principal,
+} from '../model/index.ts';
+import type { StoreWriter } from '../store/store.ts';
 import { authorize } from './authorize.ts';
 import type { Deps } from './deps.ts';
 import type { Random } from './ids.ts';
+import type { Quotas } from './quotas.ts';
 import { Records, type Kept } from './records.ts';
 import { notFound, parse } from './refusals.ts';
 import { sameText } from './vault.ts';
@@ -15,24 +27,9 @@ const credentialForm = /^Bearer (tlk_[A-Za-z0-9_-]{43})$/;
 const maxKeys = 1_000;
 
 const shapeSchema = z.object({ hash: z.string(), createdAt: z.int(), revoked: z.boolean() });
-const contentSchema = z.object({ principal: principalSchema, label: shortText.optional() });
-const keyRecords = new Records('key', shapeSchema, contentSchema);
+const contentSchema = z.object({ principal: principalSchema, label: shortText.exactOptional() });
+export const keyRecords = new Records('key', shapeSchema, contentSchema);
 type KeyRecord = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
-
-const requestSchema = z.object({
-  principal: principalSchema,
-  label: shortText.optional(),
-});
-export type KeyRequest = z.input<typeof requestSchema>;
-
-/** A key as its tenant's operators see it; the key itself is shown once, when it is made. */
-export interface KeyInfo {
-  readonly id: string;
-  readonly principal: Principal;
-  readonly label?: string;
-  readonly createdAt: string;
-  readonly revoked: boolean;
-}
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -46,9 +43,11 @@ const unauthenticated = () =>
 export class Keys {
   readonly #deps: Deps;
   readonly #random: Random;
+  readonly #quotas: Quotas;
 
-  constructor(deps: Deps, random: Random) {
+  constructor(deps: Deps, random: Random, quotas: Quotas) {
     this.#deps = deps;
+    this.#quotas = quotas;
     this.#random = random;
   }
 
@@ -68,12 +67,12 @@ export class Keys {
   }
 
   /** Operators make keys for principals of their own tenant. */
-  async create(by: Principal, request: KeyRequest): Promise<{ id: string; key: string }> {
-    const { principal, label } = parse(requestSchema, request, 'key request');
+  async create(by: Principal, request: KeyRequest): Promise<MadeKey> {
+    const { principal, label } = parse(keyRequestSchema, request, 'key request');
     authorize(by, 'administer', { tenant: principal.tenant }, () =>
       notFound('tenant', principal.tenant),
     );
-    return this.#write(principal, label);
+    return this.#write(principal, label, (writer) => this.#quotas.check(writer, 'keys', principal));
   }
 
   /** A key without anyone's leave: for whoever owns the data folder, at first start. */
@@ -82,7 +81,7 @@ export class Keys {
     return key;
   }
 
-  async list(by: Principal): Promise<KeyInfo[]> {
+  async list(by: Principal): Promise<KeySummary[]> {
     authorize(by, 'administer', { tenant: by.tenant }, () => notFound('list', 'keys'));
     const { store, vault } = this.#deps;
     const index = { tenant: vault.blind('tenant', by.tenant) };
@@ -102,20 +101,28 @@ export class Keys {
       const tenant = found?.content?.principal.tenant;
       authorize(by, 'administer', tenant === undefined ? undefined : { tenant }, refusal);
       if (found?.content === undefined || found.shape.revoked) return;
-      const { key, sort, index, content } = found;
+      const { key, sort, content } = found;
+      const { hash = '', tenant: ours = '' } = found.index;
+      const index = { hash, tenant: ours };
       const shape = { ...found.shape, revoked: true };
       await keyRecords.put(writer, vault.domain, { key, sort, index, shape, content });
     });
   }
 
-  async #write(principal: Principal, label?: string): Promise<{ id: string; key: string }> {
+  async #write(
+    principal: Principal,
+    label?: string,
+    check?: (writer: StoreWriter) => Promise<void>,
+  ): Promise<MadeKey> {
     const { store, vault, ids, now } = this.#deps;
     const id = ids.make('key');
     const key = prefix + Buffer.from(this.#random(secretBytes)).toString('base64url');
     const hash = hashOf(key);
     const createdAt = now().getTime();
     const tenant = vault.blind('tenant', foreignId.parse(principal.tenant));
+    const holder = vault.blind('principal', principal.tenant, principal.id);
     await store.write(async (writer) => {
+      await check?.(writer);
       if ((await keyRecords.count(writer, { tenant })) >= maxKeys) {
         throw new ThroughlineError(
           'quota',
@@ -125,7 +132,7 @@ export class Keys {
       await keyRecords.put(writer, vault.domain, {
         key: id,
         sort: createdAt,
-        index: { hash, tenant },
+        index: { hash, tenant, holder, valid: tenant },
         shape: { hash, createdAt, revoked: false },
         content: { principal, ...(label === undefined ? {} : { label }) },
         expected: 0,
@@ -135,7 +142,7 @@ export class Keys {
   }
 }
 
-function toInfo({ key: id, shape, content }: KeyRecord): KeyInfo[] {
+function toInfo({ key: id, shape, content }: KeyRecord): KeySummary[] {
   if (content === undefined) return [];
   const { principal, label } = content;
   const createdAt = new Date(shape.createdAt).toISOString();

@@ -37,6 +37,14 @@ export class Mappings {
     await mappingRecords.put(writer, vault.domain, { key, index, shape: { id }, content: {} });
   }
 
+  /** Nothing is found by the protocols' names of this object any more. */
+  async drop(writer: StoreWriter, id: string): Promise<void> {
+    const query = { kind: mappingRecords.kind, index: { id }, limit: 1_000 };
+    for (const { key } of await writer.records(query)) {
+      await writer.deleteRecord({ kind: mappingRecords.kind, key });
+    }
+  }
+
   /** Under which a principal finds again a task that it saw at somebody else's server. */
   seen(observer: Principal, taskId: string): string {
     return this.#deps.vault.blind('seen', observer.tenant, observer.id, taskId);

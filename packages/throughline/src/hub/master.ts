@@ -5,6 +5,7 @@ import {
   type ContentRef,
   type DraftInput,
   type Handover,
+  type HandoverTexts,
   type Party,
   type Principal,
 } from '../model/index.ts';
@@ -17,7 +18,7 @@ import { notFound, parse } from './refusals.ts';
 import type { Run, Runs } from './runs.ts';
 import type { Statements } from './statements.ts';
 import { guardTask, type TaskStore } from './task-records.ts';
-import type { Texts, Usage } from './usage.ts';
+import type { Usage } from './usage.ts';
 import { Workspace } from './workspace.ts';
 
 export interface MasterParts {
@@ -115,7 +116,7 @@ export class MasterDesk {
     return this.#parts.runs.open(this.#by);
   }
 
-  saveHandover(handover: Handover, texts: Texts): Promise<void> {
+  saveHandover(handover: Handover, texts: HandoverTexts): Promise<void> {
     return this.#parts.usage.save(this.#by, handover, texts);
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { foreignId, type Principal } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { CaseBoxes } from './case-boxes.ts';
 import type { Deps } from './deps.ts';
 import { Records, type Kept } from './records.ts';
 
@@ -21,7 +22,7 @@ const contentSchema = z.object({
   contextId: foreignId,
   taskId: foreignId.optional(),
 });
-const messageRecords = new Records('message', shapeSchema, contentSchema);
+export const messageRecords = new Records('message', shapeSchema, contentSchema);
 
 /** A message that was let in: its idempotency key and what became of it. */
 export type Message = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
@@ -45,7 +46,8 @@ export class Messages {
   }
 
   get(reader: StoreReader, principal: Principal, messageId: string): Promise<Message | undefined> {
-    return messageRecords.get(reader, this.#deps.vault.domain, this.key(principal, messageId));
+    const boxes = new CaseBoxes(this.#deps.vault, reader);
+    return messageRecords.get(reader, boxes.for, this.key(principal, messageId));
   }
 
   /** The message by which an agent knows it, when the agent comes without its caller's credential. */
@@ -55,10 +57,10 @@ export class Messages {
     contextId: string,
     messageId: string,
   ): Promise<Message | undefined> {
-    const { vault } = this.#deps;
     const index = { admission: this.#admission(agent.tenant, agent.id, contextId, messageId) };
     const query = { index, ascending: true, limit: 8 };
-    const found = await messageRecords.find(reader, vault.domain, query);
+    const boxes = new CaseBoxes(this.#deps.vault, reader);
+    const found = await messageRecords.find(reader, boxes.for, query);
     return found.find((message) => !message.shape.settled) ?? found[0];
   }
 
@@ -89,10 +91,14 @@ export class Messages {
     const { vault, now, leaseMs } = this.#deps;
     const { ref, contextId, taskId, after } = led;
     const at = now().getTime();
-    await messageRecords.put(writer, vault.domain, {
+    const { principal: byCaller, tenant } = this.countedBy(principal);
+    await messageRecords.put(writer, await vault.caseBoxFor(writer, ref), {
       key: this.key(principal, arrival.messageId),
       sort: at,
+      activity: ref,
       index: {
+        ...byCaller,
+        ...tenant,
         context: ref,
         admission: this.#admission(principal.tenant, arrival.agent, contextId, arrival.messageId),
       },
@@ -103,6 +109,7 @@ export class Messages {
         settled: false,
         ...(after === undefined ? {} : { after }),
       },
+      expiresAt: at + this.#deps.terms.contextTtlMs,
       content: { caller: principal.id, contextId, ...(taskId === undefined ? {} : { taskId }) },
       expected: 0,
     });
@@ -110,13 +117,30 @@ export class Messages {
 
   /** The same message came again after its lease ran out: somebody takes it up anew. */
   async renew(writer: StoreWriter, message: Message): Promise<void> {
-    const { now, leaseMs } = this.#deps;
-    await this.#put(writer, message, { leaseUntil: now().getTime() + leaseMs }, {});
+    const { now, leaseMs, terms } = this.#deps;
+    const at = now().getTime();
+    await this.#put(writer, message, { leaseUntil: at + leaseMs }, {}, at + terms.contextTtlMs);
   }
 
-  /** Binds the message to the task it led to, or notes that its reply is kept. */
-  async settle(writer: StoreWriter, message: Message, taskId?: string): Promise<void> {
-    await this.#put(writer, message, { settled: true }, taskId === undefined ? {} : { taskId });
+  /** Binds the message to the task it led to: it lives as long as that. */
+  async settle(writer: StoreWriter, message: Message, taskId: string): Promise<void> {
+    await this.#put(writer, message, { settled: true }, { taskId });
+  }
+
+  /** Notes that its reply is kept, until the sweeper takes both. */
+  async answered(writer: StoreWriter, message: Message, expiresAt?: number): Promise<void> {
+    await this.#put(writer, message, { settled: true }, {}, expiresAt);
+  }
+
+  /** Blinded values under which messages are counted. */
+  countedBy(
+    principal: Principal,
+  ): Record<'principal' | 'tenant', Readonly<Record<string, string>>> {
+    const { vault } = this.#deps;
+    return {
+      principal: { caller: vault.blind('principal', principal.tenant, principal.id) },
+      tenant: { tenant: vault.blind('tenant', principal.tenant) },
+    };
   }
 
   leased(message: Message): boolean {
@@ -128,12 +152,16 @@ export class Messages {
     message: Message,
     shape: Partial<Message['shape']>,
     content: { taskId?: string },
+    expiresAt?: number,
   ): Promise<void> {
     if (message.content === undefined) return;
-    await messageRecords.put(writer, this.#deps.vault.domain, {
+    const { ref } = message.shape;
+    await messageRecords.put(writer, await this.#deps.vault.caseBoxFor(writer, ref), {
       key: message.key,
       sort: message.sort,
       index: message.index,
+      activity: ref,
+      expiresAt,
       shape: { ...message.shape, ...shape },
       content: { ...message.content, ...content },
       expected: message.version,

@@ -64,12 +64,16 @@ export class Observer {
     }
     const refusal = () => notFound('task', taskId);
     const task = await this.#parts.tasks.get(writer, tenant, taskId);
-    if (task === undefined) throw refusal();
-    const context = await this.#parts.contexts.byRef(writer, principal, task.shape.ref);
-    if (task.content.agent !== agent || context === undefined) throw refusal();
+    const context = await this.#parts.contexts.byRef(writer, principal, task?.shape.ref);
+    if (task === undefined || task.content.agent !== agent || context === undefined) {
+      throw refusal();
+    }
+    // What an agent tells of its own work needs no right of its caller; what the caller asks for does.
+    const asks = seen.kind === 'cancel-request' && principal.id !== agent;
     const action = seen.kind === 'cancel-request' ? 'cancel' : 'send';
-    const isAgent = executing(acting).id === agent;
-    if (!isAgent) authorize(principal, action, guardTask(task, context), refusal);
+    if (asks || executing(acting).id !== agent) {
+      authorize(principal, action, guardTask(task, context), refusal);
+    }
     const client = principal.id === agent ? task.content.owner : principal.id;
     const known = task.shape.task;
     return { tenant, observer: agent, client, server: agent, context, task: known };

@@ -57,6 +57,22 @@ export class Participants {
     return (await reader.record(key)) !== undefined;
   }
 
+  /** Activities that a Participant takes part in, in no order that means anything. */
+  async casesOf(
+    reader: StoreReader,
+    participant: string,
+    page: { limit: number; after?: { sort: number; key: string } },
+  ): Promise<{ activity: string; sort: number; key: string }[]> {
+    const found = await reader.records({ kind: partRecords.kind, index: { participant }, ...page });
+    return found.map(({ key, sort }) => ({ activity: key.split('/')[0] ?? '', sort, key }));
+  }
+
+  /** Takes it out of an Activity; true when it is in none any more. */
+  async leave(writer: StoreWriter, activity: string, participant: string): Promise<boolean> {
+    await writer.deleteRecord({ kind: partRecords.kind, key: `${activity}/${participant}` });
+    return (await writer.count({ kind: partRecords.kind, index: { participant } })) === 0;
+  }
+
   #member(tenant: string, id: string): string {
     return this.#deps.vault.blind('member', tenant, id);
   }

@@ -107,9 +107,9 @@ export class PushConfigs {
     const { principal, via } = acting;
     const refusal = () => notFound('task', taskId);
     const task = await this.#tasks.get(reader, principal.tenant, taskId);
+    const context = await this.#contexts.byRef(reader, principal, task?.shape.ref);
+    authorize(principal, 'push', task && guardTask(task, context), refusal);
     if (task === undefined) throw refusal();
-    const context = await this.#contexts.byRef(reader, principal, task.shape.ref);
-    authorize(principal, 'push', guardTask(task, context), refusal);
     if (via !== undefined) {
       const { tenant } = principal;
       authorize(via, 'execute', { tenant, agent: task.content.agent }, refusal);
@@ -139,11 +139,7 @@ export class PushConfigs {
     const due: PushConfig[] = [];
     for (let after: { sort: number; key: string } | undefined; due.length < maxDue;) {
       const query = { index, limit: maxDue, ascending: true, ...(after && { after }) };
-      const found = await configRecords.find(
-        reader,
-        ({ activity }) => boxes.of(activity ?? ''),
-        query,
-      );
+      const found = await configRecords.find(reader, boxes.for, query);
       for (const config of found.filter(isConfig)) {
         const task = await this.#tasks.get(reader, agent.tenant, config.content.taskId);
         if (task !== undefined && isOver(task)) {
@@ -178,6 +174,7 @@ export class PushConfigs {
       key,
       index: {
         task: this.#tasks.key(tenant, id),
+        context: task.shape.ref,
         ...(open === 'yes' ? { open: this.#openFor(tenant, agent) } : {}),
       },
       activity,

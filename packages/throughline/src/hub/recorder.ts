@@ -86,6 +86,11 @@ export class Recorder {
     return this.#said;
   }
 
+  /** What was kept without being applied since the start. */
+  get conflicts(): readonly Conflict[] {
+    return this.#conflicts.map(({ conflict }) => conflict);
+  }
+
   /** `source`: a Participant's id, or `hub`; `near`: the Activity that it is said in, if known. */
   async say(input: DraftInput, source: string, near?: string): Promise<void> {
     const draft = draftSchema.parse(input);

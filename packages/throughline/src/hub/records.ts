@@ -23,12 +23,14 @@ export interface ToKeep<S, C> {
   readonly key: string;
   readonly sort?: number;
   readonly index: Readonly<Record<string, string>>;
-  /** Case that it is sealed with, and erased with. */
+  /** Scope that it is sealed with, and erased with: a case's or a context's. */
   readonly activity?: string | undefined;
   readonly shape: S;
   readonly content: C;
   /** Version that it must have now; 0: must be new. */
   readonly expected?: number;
+  /** Milliseconds since the epoch; then the sweeper looks at it. */
+  readonly expiresAt?: number | undefined;
 }
 
 type BoxOf = (record: StoredRecord) => KeyBox | undefined | Promise<KeyBox | undefined>;
@@ -54,7 +56,7 @@ export class Records<S, C> {
     key: string,
   ): Promise<Kept<S, C> | undefined> {
     const record = await reader.record({ kind: this.kind, key });
-    return record && this.#open(record, box);
+    return record && this.#openBy(record, box);
   }
 
   async find(
@@ -64,7 +66,7 @@ export class Records<S, C> {
   ): Promise<Kept<S, C>[]> {
     const found: Kept<S, C>[] = [];
     for (const record of await reader.records({ ...query, kind: this.kind })) {
-      found.push(await this.#open(record, box));
+      found.push(await this.#openBy(record, box));
     }
     return found;
   }
@@ -74,19 +76,37 @@ export class Records<S, C> {
   }
 
   put(writer: StoreWriter, box: KeyBox, record: ToKeep<S, C>): Promise<number> {
-    const { key, sort = 0, index, activity, shape, content, expected } = record;
+    const { expiresAt, ...rest } = record;
+    const { key, sort = 0, index, activity, shape, content, expected } = rest;
     const { sealed } = box.seal(`${this.kind}/${key}`, content);
     const kept = { kind: this.kind, key, sort, index, shape: toJson(shape), sealed };
     return writer.putRecord(
-      activity === undefined ? kept : { ...kept, activity },
+      {
+        ...kept,
+        ...(activity === undefined ? {} : { activity }),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
+      },
       expected === undefined ? {} : { expected },
     );
   }
 
-  async #open(record: StoredRecord, from: KeyBox | BoxOf): Promise<Kept<S, C>> {
+  /** Leaves of a record what says that it was there: its key and its shape. */
+  async bury(
+    writer: StoreWriter,
+    record: Pick<ToKeep<S, C>, 'key' | 'shape' | 'index' | 'sort'>,
+  ): Promise<void> {
+    const { key, shape, index, sort = 0 } = record;
+    await writer.putRecord({ kind: this.kind, key, sort, index, shape: toJson(shape) });
+  }
+
+  async #openBy(record: StoredRecord, from: KeyBox | BoxOf): Promise<Kept<S, C>> {
+    return this.open(record, typeof from === 'function' ? await from(record) : from);
+  }
+
+  /** What a stored record holds; without a key only its shape. */
+  open(record: StoredRecord, box: KeyBox | undefined): Kept<S, C> {
     const { key, version, sort, index, sealed } = record;
     const label = `${this.kind}/${key}`;
-    const box = typeof from === 'function' ? await from(record) : from;
     const shape = this.#check(this.#shape, record.shape, label);
     const content =
       box === undefined || sealed === undefined
@@ -103,5 +123,21 @@ export class Records<S, C> {
       `the record ${label} is not in the form this version writes; restore the data folder from a backup`,
       { cause: result.error },
     );
+  }
+}
+
+/** Records that are dropped at a time. */
+const page = 500;
+
+/** Drops every record of a kind that an index finds. */
+export async function dropAll(
+  writer: StoreWriter,
+  kind: string,
+  index: Readonly<Record<string, string>>,
+): Promise<void> {
+  for (;;) {
+    const found = await writer.records({ kind, index, limit: page });
+    for (const { key } of found) await writer.deleteRecord({ kind, key });
+    if (found.length < page) return;
   }
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { CaseBoxes } from './case-boxes.ts';
 import type { Deps } from './deps.ts';
 import type { Message } from './messages.ts';
 import { Records } from './records.ts';
 
-const replyRecords = new Records(
+export const replyRecords = new Records(
   'reply',
   z.object({ activity: z.string() }),
   z.object({ value: z.unknown() }),
@@ -19,12 +20,8 @@ export class Replies {
   }
 
   async get(reader: StoreReader, message: Message): Promise<{ value: unknown } | undefined> {
-    const { vault } = this.#deps;
-    const found = await replyRecords.get(
-      reader,
-      ({ activity }) => vault.caseBox(reader, activity ?? ''),
-      message.key,
-    );
+    const boxes = new CaseBoxes(this.#deps.vault, reader);
+    const found = await replyRecords.get(reader, boxes.for, message.key);
     return found?.content && { value: found.content.value };
   }
 
@@ -33,11 +30,13 @@ export class Replies {
     message: Message,
     activity: string,
     value: unknown,
+    expiresAt?: number,
   ): Promise<void> {
     await replyRecords.put(writer, await this.#deps.vault.caseBoxFor(writer, activity), {
       key: message.key,
       index: { context: message.shape.ref },
       activity,
+      expiresAt,
       shape: { activity },
       content: { value },
       expected: 0,

@@ -59,6 +59,7 @@ export class Runs {
         index: {
           keeper: vault.blind('principal', by.tenant, by.id),
           open: done ? 'no' : 'yes',
+          activity,
         },
         activity,
         shape: { activity, done },
@@ -77,11 +78,7 @@ export class Runs {
     const { store, vault } = this.#deps;
     return store.read(async (reader) => {
       const boxes = new CaseBoxes(vault, reader);
-      const found = await runRecords.get(
-        reader,
-        ({ activity }) => boxes.of(activity ?? ''),
-        this.#key(by, id),
-      );
+      const found = await runRecords.get(reader, boxes.for, this.#key(by, id));
       if (found?.content === undefined) return undefined;
       return { state: found.content.state, version: found.version };
     });
@@ -93,11 +90,7 @@ export class Runs {
       const boxes = new CaseBoxes(vault, reader);
       const index = { keeper: vault.blind('principal', by.tenant, by.id), open: 'yes' };
       const query = { index, ascending: true, limit: maxOpenRuns };
-      const found = await runRecords.find(
-        reader,
-        ({ activity }) => boxes.of(activity ?? ''),
-        query,
-      );
+      const found = await runRecords.find(reader, boxes.for, query);
       return found.flatMap(({ content }) => content?.id ?? []);
     });
   }

@@ -36,6 +36,12 @@ const entryShape = z.looseObject({
   statement: z.looseObject({ says: z.string() }),
   commitment: z.string().optional(),
 });
+/** What stands where a statement can't be without what people wrote, once that is destroyed. */
+const gone: Readonly<Record<string, object>> = {
+  'dialog.bound': { local: { protocol: 'a2a', localId: 'erased' } },
+  'task.bound': { localId: 'erased' },
+  'activity.labelled': { label: { name: 'erased' } },
+};
 const written = z.record(z.string(), z.unknown());
 
 /** A log entry as the assertion it holds; without its case's key, what people wrote is left out. */
@@ -48,7 +54,9 @@ export async function openEntry(
   const box = sealed === undefined ? undefined : await boxes.of(scopeOf(about, activity));
   const content =
     box === undefined || sealed === undefined
-      ? {}
+      ? commitment === undefined
+        ? {}
+        : (gone[statement.says] ?? {})
       : written.parse(box.open(`log/${id}`, sealed, commitment));
   const assertion = {
     ...rest,

@@ -10,10 +10,10 @@ import {
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { CaseBoxes } from './case-boxes.ts';
-import type { Context } from './contexts.ts';
+import { nowhere, type Context } from './contexts.ts';
 import type { Guarded } from './authorize.ts';
 import type { Deps } from './deps.ts';
-import { Records, type Kept } from './records.ts';
+import { dropAll, Records, type Kept } from './records.ts';
 
 const shapeSchema = z.object({
   /** Context that it is in, by our id; fixed for life. */
@@ -43,6 +43,7 @@ const contentSchema = z.object({
 });
 
 const taskRecords = new Records('task', shapeSchema, contentSchema);
+export const taskKind = taskRecords.kind;
 const changeRecords = new Records('task-change', z.object({}), z.object({}));
 const clockRecords = new Records('task-clock', z.object({}), z.object({}));
 
@@ -113,7 +114,9 @@ export class TaskStore {
   }
 
   async at(reader: StoreReader, key: string, boxes: CaseBoxes): Promise<LiveTask | undefined> {
-    const task = await taskRecords.get(reader, ({ activity }) => boxes.of(activity ?? ''), key);
+    const record = await reader.record({ kind: taskRecords.kind, key });
+    const box = await boxes.of(record?.activity ?? nowhere);
+    const task = record && taskRecords.open(record, box);
     return isLive(task) ? task : undefined;
   }
 
@@ -129,7 +132,7 @@ export class TaskStore {
   ): Promise<LiveTask[]> {
     const boxes = new CaseBoxes(this.#deps.vault, reader);
     const { index, limit, after, from } = query;
-    const found = await taskRecords.find(reader, ({ activity }) => boxes.of(activity ?? ''), {
+    const found = await taskRecords.find(reader, boxes.for, {
       index,
       limit,
       ...(after === undefined ? {} : { after }),
@@ -166,8 +169,9 @@ export class TaskStore {
     content: TaskContent,
     expected: number,
   ): Promise<number> {
-    const { vault } = this.#deps;
+    const { vault, terms, now } = this.#deps;
     const key = this.key(content.tenant, content.id);
+    const isOpen = !finalTaskStates.includes(shape.state);
     const turn = await clockRecords.put(writer, vault.domain, {
       key: 'tasks',
       index: { clock: 'tasks' },
@@ -185,12 +189,29 @@ export class TaskStore {
     return taskRecords.put(writer, await vault.caseBoxFor(writer, shape.activity), {
       key,
       sort: Date.parse(shape.statusAt),
-      index,
+      index: isOpen ? { ...index, ...this.#openIndex(content.tenant, content.owner) } : index,
+      expiresAt:
+        isOpen || terms.taskTtlMs === undefined ? undefined : now().getTime() + terms.taskTtlMs,
       activity: shape.activity,
       shape: { ...shape, made: shape.made ?? turn, changed: turn },
       content,
       expected,
     });
+  }
+
+  /** The record and all that is found by it: its message's key, its place in lists. */
+  async drop(writer: StoreWriter, key: string): Promise<void> {
+    const { vault } = this.#deps;
+    const record = await writer.record({ kind: taskRecords.kind, key });
+    const box = await vault.caseBox(writer, record?.activity ?? nowhere);
+    const content = record && taskRecords.open(record, box).content;
+    if (content?.messageId !== undefined) {
+      const message = vault.blind('message', content.tenant, content.owner, content.messageId);
+      await writer.deleteRecord({ kind: 'message', key: message });
+    }
+    await dropAll(writer, 'push-config', { task: key });
+    await writer.deleteRecord({ kind: changeRecords.kind, key });
+    await writer.deleteRecord({ kind: taskRecords.kind, key });
   }
 
   /** Blinded values under which a principal's tasks are found. */
@@ -200,6 +221,20 @@ export class TaskStore {
 
   ofTenant(tenant: string): Record<string, string> {
     return { tenant: this.#deps.vault.blind('tenant', tenant) };
+  }
+
+  /** Blinded values under which tasks that are not over are counted. */
+  countedBy({ tenant, id }: Principal): Record<'principal' | 'tenant', Record<string, string>> {
+    const { openOf, openIn } = this.#openIndex(tenant, id);
+    return { principal: { openOf }, tenant: { openIn } };
+  }
+
+  #openIndex(tenant: string, owner: string): { openOf: string; openIn: string } {
+    const { vault } = this.#deps;
+    return {
+      openOf: vault.blind('principal', tenant, owner),
+      openIn: vault.blind('tenant', tenant),
+    };
   }
 
   #index(shape: Pick<TaskShape, 'ref' | 'state' | 'awaiting'>, content: TaskContent) {

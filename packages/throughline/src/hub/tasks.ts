@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import {
+  finalTaskStates,
   foreignId,
   limits,
   observationSchema,
@@ -18,6 +19,7 @@ import type { Deps } from './deps.ts';
 import type { Message, Messages } from './messages.ts';
 import { recordObservations, type Registries, type Vantage } from './observing.ts';
 import { contextRefused, notFound, parse } from './refusals.ts';
+import type { Quotas } from './quotas.ts';
 import type { Replies } from './replies.ts';
 import {
   contextName,
@@ -43,6 +45,7 @@ export interface TaskParts {
   readonly replies: Replies;
   readonly tasks: TaskStore;
   readonly registries: Registries;
+  readonly quotas: Quotas;
 }
 
 /** Task records and replies: written by the executing agent, together with what was observed. */
@@ -107,8 +110,10 @@ export class Tasks {
         vantage,
       );
       if (activity === undefined) throw unobserved('reply');
-      await this.#parts.replies.put(writer, message, activity, reply.reply);
-      await this.#parts.messages.settle(writer, message);
+      const { taskTtlMs } = this.#deps.terms;
+      const until = taskTtlMs === undefined ? undefined : this.#deps.now().getTime() + taskTtlMs;
+      await this.#parts.replies.put(writer, message, activity, reply.reply, until);
+      await this.#parts.messages.answered(writer, message, until);
     });
   }
 
@@ -132,6 +137,10 @@ export class Tasks {
       throw new ThroughlineError('conflict', 'messageId: belongs to another task already');
     }
     const vantage = await this.#vantage(writer, acting, agent, message, seen);
+    if (!finalTaskStates.includes(record.state)) {
+      const { tenant, client } = vantage;
+      await this.#parts.quotas.check(writer, 'openTasks', { tenant, id: client });
+    }
     const born = (await writer.head()).seq + 1;
     const observed = await this.#observe(writer, record, seen, vantage);
     const { context, client: owner, tenant } = vantage;
@@ -277,7 +286,7 @@ export class Tasks {
     principal: Principal,
     task: LiveTask | undefined,
   ): Promise<Context | undefined> {
-    return task && this.#parts.contexts.byRef(reader, principal, task.shape.ref);
+    return this.#parts.contexts.byRef(reader, principal, task?.shape.ref);
   }
 
   /** An agent process writes for itself alone, whoever's credential it presents. */

@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import {
   handoverSchema,
+  handoverTextsSchema,
   limits,
   utf8Length,
   type Handover,
+  type HandoverTexts,
   type Principal,
 } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -16,17 +18,11 @@ import { Records } from './records.ts';
 import { notFound, parse } from './refusals.ts';
 import { caseObjects, Workspace } from './workspace.ts';
 
-const textsSchema = z.object({
-  sent: z.string(),
-  fullHistory: z.string(),
-  returned: z.string().exactOptional(),
-});
-export type Texts = z.infer<typeof textsSchema>;
 /** UTF-8 bytes of one counted text. */
 const maxTextBytes = limits.bodyBytes;
 
 const handoverRecords = new Records('handover', z.object({}), handoverSchema);
-const textRecords = new Records('handover-texts', z.object({}), textsSchema);
+const textRecords = new Records('handover-texts', z.object({}), handoverTextsSchema);
 
 /** Figures of hand-overs, and the texts they were counted on, so that anyone can count again. */
 export class Usage {
@@ -39,9 +35,9 @@ export class Usage {
   }
 
   /** One for each Task; a later one takes the place of the earlier. */
-  async save(by: Principal, given: Handover, texts: Texts): Promise<void> {
+  async save(by: Principal, given: Handover, texts: HandoverTexts): Promise<void> {
     const handover = parse(handoverSchema, given, 'hand-over');
-    const counted = parse(textsSchema, texts, 'hand-over texts');
+    const counted = parse(handoverTextsSchema, texts, 'hand-over texts');
     for (const [name, text] of Object.entries(counted)) checkText(name, text);
     const { store, vault } = this.#deps;
     await store.write(async (writer) => {

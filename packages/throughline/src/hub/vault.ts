@@ -87,6 +87,10 @@ export const digestOf = (bytes: Uint8Array): string =>
 
 const caseKeyKind = 'case-key';
 
+/** Key of a scope that is gone for good: nothing may be sealed there again. */
+const destroyed = (scope: string) =>
+  new ThroughlineError('not-found', `${scope} was erased and takes nothing any more`);
+
 /**
  * Keys of the domain. One key seals what belongs to no case; each case has its own, wrapped by the
  * domain's, so that destroying it leaves only shapes. Ids from outside are blinded before they become
@@ -97,7 +101,7 @@ export class Vault {
   readonly #random: Random;
   readonly #blinding: Uint8Array;
   readonly #wrapping: KeyBox;
-  /** Seals what is kept for the domain itself: contexts, keys, grants, message keys. */
+  /** Seals what is kept for the domain itself: API keys, marks, names of participants. */
   readonly domain: KeyBox;
 
   constructor(domainKey: Uint8Array, random: Random = systemRandom) {
@@ -151,18 +155,39 @@ export class Vault {
       .digest('base64url');
   }
 
-  /** Key of one case (or of one Participant); undefined when there is none or it was destroyed. */
+  /**
+   * Key of one scope: of a case, of a context (which is there before its case is), of a Participant.
+   * Undefined when there is none or it was destroyed.
+   */
   async caseBox(reader: StoreReader, scope: string): Promise<KeyBox | undefined> {
     const record = await reader.record({ kind: caseKeyKind, key: scope });
-    if (record?.sealed === undefined) return undefined;
-    const key = this.#wrapping.openBytes(`${caseKeyKind}/${scope}`, record.sealed);
-    return new KeyBox(key, this.#random);
+    return record && this.#unwrap(scope, record);
+  }
+
+  /** From the commit on nothing that was sealed in the scope can be opened, and nothing is again. */
+  async destroy(writer: StoreWriter, scope: string): Promise<void> {
+    const shape = { destroyed: true };
+    await writer.putRecord({ kind: caseKeyKind, key: scope, sort: 0, index: {}, shape });
+    await writer.eraseActivity(scope);
+  }
+
+  /** The same for a scope that may be filled again: what is known of a Participant. */
+  async forget(writer: StoreWriter, scope: string): Promise<void> {
+    await writer.deleteRecord({ kind: caseKeyKind, key: scope });
+    await writer.eraseActivity(scope);
+  }
+
+  #unwrap(scope: string, { sealed }: { readonly sealed?: Uint8Array }): KeyBox | undefined {
+    if (sealed === undefined) return undefined;
+    return new KeyBox(this.#wrapping.openBytes(`${caseKeyKind}/${scope}`, sealed), this.#random);
   }
 
   /** The same, made when it is not there yet. */
   async caseBoxFor(writer: StoreWriter, scope: string): Promise<KeyBox> {
-    const known = await this.caseBox(writer, scope);
-    if (known !== undefined) return known;
+    const known = await writer.record({ kind: caseKeyKind, key: scope });
+    const box = known && this.#unwrap(scope, known);
+    if (box !== undefined) return box;
+    if (known !== undefined) throw destroyed(scope);
     const key = this.#random(keyBytes);
     const sealed = this.#wrapping.sealBytes(`${caseKeyKind}/${scope}`, key);
     const record = { kind: caseKeyKind, key: scope, sort: 0, index: { scope }, shape: {}, sealed };

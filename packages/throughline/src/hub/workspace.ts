@@ -55,7 +55,7 @@ export class Workspace {
     if (statement.says === 'relationship.asserted') {
       await this.needLineage([statement.from, statement.to]);
     }
-    if (statement.says.startsWith('relationship.')) await this.#needEdge(about);
+    if (statement.says.startsWith('relationship.')) await this.needEdge(about);
   }
 
   /** Resources of an Activity, by which the same bytes are known again; gives their ids. */
@@ -126,7 +126,8 @@ export class Workspace {
     return this.#opens ? this.boxes.of(scopeOf(id, activity)) : undefined;
   }
 
-  async #needEdge(id: string): Promise<void> {
+  /** One relationship with both its ends. */
+  async needEdge(id: string): Promise<void> {
     if (this.graph.relationship(id) !== undefined) return;
     const edge = await this.reader.edge(id);
     if (edge === undefined) return;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { labelSchema } from './activity.ts';
 import { dialogEndReason, dialogState, localContextSchema, management } from './dialog.ts';
 import { digest, foreignId, idSchema, shortText, timestamp } from './ids.ts';
 import { participantKind } from './participant.ts';
@@ -20,6 +21,10 @@ export const statementSchema = z.discriminatedUnion('says', [
     objective: shortText.optional(),
   }),
   z.object({ says: z.literal('activity.closed') }),
+  z.object({ says: z.literal('activity.reopened') }),
+  z.object({ says: z.literal('activity.labelled'), label: labelSchema }),
+  /** From here on nobody can read what people wrote in it. */
+  z.object({ says: z.literal('activity.erased') }),
   z.object({
     says: z.literal('dialog.opened'),
     activity: idSchema('activity'),
@@ -87,6 +92,8 @@ export const contentFields = [
   'role',
   'note',
   'selector',
+  'label',
+  'labels',
 ] as const;
 
 /** A statement on its way in: not numbered yet. */

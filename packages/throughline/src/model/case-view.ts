@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { activitySchema } from './activity.ts';
 import { assertionSchema, conflictSchema } from './assertion.ts';
 import { dialogSchema } from './dialog.ts';
-import { foreignId, idSchema, timestamp } from './ids.ts';
+import { foreignId, idSchema, shortText, timestamp } from './ids.ts';
+import { limits } from './limits.ts';
 import { participantSchema } from './participant.ts';
 import { relationshipSchema } from './relationship.ts';
 import { resourceSchema } from './resource.ts';
@@ -19,6 +20,8 @@ export const caseSummarySchema = z.object({
   openedAt: timestamp,
   updatedAt: timestamp,
   closed: z.boolean(),
+  erased: z.boolean().optional(),
+  labels: activitySchema.shape.labels,
   counts: z.object({
     activities: z.int(),
     dialogs: z.int(),
@@ -31,7 +34,30 @@ export const caseSummarySchema = z.object({
 });
 export type CaseSummary = z.infer<typeof caseSummarySchema>;
 
-/** The wave as far as the viewer may see it. */
+/** Which cases; all that is given must hold. */
+export const caseQuerySchema = z.object({
+  /** Words of which each stands in an objective or a label of it. */
+  text: shortText.exactOptional(),
+  /** `name=value`, or `name` alone for any value. */
+  label: shortText.exactOptional(),
+  /** A principal's id, a URL, or `prt_…`. */
+  participant: shortText.exactOptional(),
+  cursor: z.string().max(2_048).exactOptional(),
+  pageSize: z.int().min(1).max(limits.pageSize).default(20),
+});
+export type CaseQuery = z.input<typeof caseQuerySchema>;
+
+export const casePageSchema = z.object({
+  cases: z.array(caseSummarySchema),
+  /** Ask again with it; a page with few or no cases may have one, since search is bounded. */
+  cursor: z.string().exactOptional(),
+});
+export type CasePage = z.infer<typeof casePageSchema>;
+
+/**
+ * The wave as far as the viewer may see it, each list in the order in which things began. Cases that
+ * were merged into it are part of it.
+ */
 export const caseViewSchema = z.object({
   summary: caseSummarySchema,
   activities: z.array(activitySchema),
@@ -42,6 +68,8 @@ export const caseViewSchema = z.object({
   relationships: z.array(relationshipSchema),
   conflicts: z.array(conflictSchema),
   handovers: z.array(handoverSchema),
+  /** It holds more than is looked at together; the rest is in its timeline. */
+  truncated: z.literal(true).exactOptional(),
 });
 export type CaseView = z.infer<typeof caseViewSchema>;
 

@@ -4,6 +4,7 @@ export * from './admission.ts';
 export * from './agent-context.ts';
 export * from './assertion.ts';
 export * from './case-view.ts';
+export * from './case-work.ts';
 export * from './content.ts';
 export * from './dialog.ts';
 export * from './envelope.ts';

@@ -61,6 +61,9 @@ export const relationshipRules = {
 
 export type KnownRelationshipType = keyof typeof relationshipRules;
 
+/** From a case to the one that people merged it into; of our own, so to others it is `related-to`. */
+export const mergedInto = 'dev.throughline.merged-into';
+
 /** Types we know, or an extension's name: reverse DNS or a URI, treated as `related-to`. */
 export const relationshipType = z
   .string()

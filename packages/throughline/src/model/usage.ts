@@ -15,4 +15,12 @@ export const handoverSchema = z.object({
   fullHistory: z.int().nonnegative(),
   returned: z.int().nonnegative().optional(),
 });
+/** The texts that a hand-over's figures were counted on. */
+export const handoverTextsSchema = z.object({
+  sent: z.string(),
+  fullHistory: z.string(),
+  returned: z.string().exactOptional(),
+});
+export type HandoverTexts = z.infer<typeof handoverTextsSchema>;
+
 export type Handover = z.infer<typeof handoverSchema>;

@@ -16,6 +16,12 @@ const phrases: { readonly [K in Statement['says']]: Phrase<K> } = {
   'participant.known': ({ kind, name }) => `known as ${kind}${quoted(name)}`,
   'activity.opened': ({ objective }) => `opened${quoted(objective)}`,
   'activity.closed': () => 'closed',
+  'activity.reopened': () => 'opened again',
+  'activity.labelled': ({ label: { name, value } }) =>
+    value === undefined
+      ? `without label ${clean(name)}`
+      : `labelled ${clean(name)}${quoted(value)}`,
+  'activity.erased': () => 'erased: what people wrote in it is destroyed',
   'dialog.opened': ({ participants, objective }, words) =>
     `opened: ${participants.map((id) => words.participant(id)).join(' → ')}${quoted(objective)}`,
   'dialog.state': ({ state, reason, inferred }) =>

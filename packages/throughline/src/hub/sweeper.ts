@@ -1,0 +1,101 @@
+import type { Swept } from '../model/index.ts';
+import type { RecordKey, StoredRecord, StoreWriter } from '../store/store.ts';
+import { caseRecords, type Cases } from './case-records.ts';
+import { contextRecords, type Contexts } from './contexts.ts';
+import type { Deps } from './deps.ts';
+import type { Erasure } from './erasure.ts';
+import { grantRecords } from './grant-records.ts';
+import { dropAll } from './records.ts';
+import { replyRecords } from './replies.ts';
+import { taskKind, type TaskStore } from './task-records.ts';
+
+/** Records looked at in one pass, and in one write. */
+const passLimit = 500;
+const writeLimit = 25;
+/** A context that something still runs in is looked at again after so long. */
+const postponedMs = 3_600_000;
+
+type Kind = keyof Omit<Swept, 'more'>;
+
+/** Ends what its time is over for. What it takes is refused as anything that never was. */
+export class Sweeper {
+  readonly #deps: Deps;
+  readonly #cases: Cases;
+  readonly #contexts: Contexts;
+  readonly #tasks: TaskStore;
+  readonly #erasure: Erasure;
+
+  constructor(
+    deps: Deps,
+    parts: { cases: Cases; contexts: Contexts; tasks: TaskStore; erasure: Erasure },
+  ) {
+    this.#deps = deps;
+    this.#cases = parts.cases;
+    this.#contexts = parts.contexts;
+    this.#tasks = parts.tasks;
+    this.#erasure = parts.erasure;
+  }
+
+  /** One bounded pass. */
+  async sweep(): Promise<Swept> {
+    const { store, now } = this.#deps;
+    const until = now().getTime();
+    const keys = await store.read((reader) => reader.expired({ until, limit: passLimit }));
+    const swept = { contexts: 0, tasks: 0, replies: 0, cases: 0 };
+    for (let at = 0; at < keys.length; at += writeLimit) {
+      const some = keys.slice(at, at + writeLimit);
+      const done = await store.write((writer) => this.#sweep(writer, some, until));
+      for (const kind of done) swept[kind] += 1;
+    }
+    return { ...swept, more: keys.length === passLimit };
+  }
+
+  async #sweep(writer: StoreWriter, keys: readonly RecordKey[], until: number): Promise<Kind[]> {
+    const done: Kind[] = [];
+    for (const key of keys) {
+      const record = await writer.record(key);
+      // It was used again, or went with something else.
+      if (record?.expiresAt === undefined || record.expiresAt > until) continue;
+      const kind = await this.#end(writer, record, until);
+      if (kind !== undefined) done.push(kind);
+    }
+    return done;
+  }
+
+  async #end(writer: StoreWriter, record: StoredRecord, until: number): Promise<Kind | undefined> {
+    switch (record.kind) {
+      case contextRecords.kind:
+        return this.#endContext(writer, record, until);
+      case taskKind:
+        await this.#tasks.drop(writer, record.key);
+        return 'tasks';
+      case caseRecords.kind: {
+        const found = await this.#cases.get(writer, record.key);
+        if (found !== undefined) await this.#erasure.erase(writer, found, { source: 'hub' });
+        return 'cases';
+      }
+      case replyRecords.kind:
+        await writer.deleteRecord(record);
+        return 'replies';
+      default:
+        await writer.deleteRecord(record);
+        return undefined;
+    }
+  }
+
+  async #endContext(
+    writer: StoreWriter,
+    record: StoredRecord,
+    until: number,
+  ): Promise<'contexts' | undefined> {
+    const index = { context: record.key, open: 'yes' };
+    if ((await this.#tasks.count(writer, index)) > 0) {
+      const { version: _before, ...rest } = record;
+      await writer.putRecord({ ...rest, expiresAt: until + postponedMs });
+      return undefined;
+    }
+    await dropAll(writer, grantRecords.kind, { context: record.key });
+    await this.#contexts.bury(writer, record.key);
+    return 'contexts';
+  }
+}
