@@ -8,8 +8,12 @@ import type { Caller, Principal } from '../../model/principal.ts';
 import type { TaskRecord } from '../../model/task-record.ts';
 import type { Peers } from './changes.ts';
 import type { Polling } from './follow.ts';
+import type { LiveDeps } from './live-task.ts';
 import { LiveTasks } from './live-tasks.ts';
 import type { A2aPorts } from './ports.ts';
+import { PushDeliveries } from './push-deliveries.ts';
+import type { Push } from './push-sender.ts';
+import type { Backoff } from './retry.ts';
 import { A2aTaskStore } from './task-store.ts';
 import { agentText } from './wire.ts';
 
@@ -23,12 +27,18 @@ export interface Waits {
   readonly cancelMs: number;
   /** For a task that no executor of this process works on. */
   readonly record: Polling;
+  /** Between two tries at one push notification, and how many. */
+  readonly push: Backoff;
 }
 
 export interface AgentSideOptions {
   readonly card: AgentCard;
   readonly ports: A2aPorts;
   readonly executor: AgentExecutor;
+  /** Ports for push configs and what sends; without it push notifications are not supported. */
+  readonly push?: Push | undefined;
+  /** What authenticated callers get to see instead of the card, where that is more. */
+  readonly extendedCard?: AgentCard | undefined;
   /** The agent's own principal. */
   readonly agent: Principal;
   readonly now?: (() => Date) | undefined;
@@ -47,6 +57,9 @@ export interface AgentSide {
   readonly peers: Omit<Peers, 'client'>;
   readonly store: A2aTaskStore;
   readonly lives: LiveTasks;
+  readonly push: Push | undefined;
+  readonly deliveries: PushDeliveries | undefined;
+  readonly extendedCard: AgentCard | undefined;
   readonly now: () => Date;
   readonly newId: () => string;
   readonly onFault: (error: unknown, about: { taskId?: string }) => void;
@@ -58,32 +71,41 @@ const defaultWaits: Waits = {
   rightsMs: 5_000,
   cancelMs: 5_000,
   record: { everyMs: 500, forMs: 120_000 },
+  push: { attempts: 6, firstMs: 1_000, capMs: 30_000 },
 };
 
 export function agentSide(options: AgentSideOptions): AgentSide {
-  const { card, ports, executor, agent } = options;
+  const { card, ports, executor, agent, push } = options;
   const now = options.now ?? ((): Date => new Date());
   const onFault = options.onFault ?? ((): void => undefined);
   const endpoint = card.supportedInterfaces[0]?.url ?? '';
-  const store = new A2aTaskStore(ports, now);
+  const self = { principal: agent };
+  const waits = { ...defaultWaits, ...options.waits };
+  const store = new A2aTaskStore(ports, now, push?.ports);
+  const deliveries =
+    push && new PushDeliveries({ push, ports, self, backoff: waits.push, onFault });
   const peers = {
     side: 'server',
     endpoint,
     server: { kind: 'agent', name: card.name, url: endpoint, principal: agent.id },
   } as const;
-  const deps = { ports, store, executor, now, newId: randomUUID, onFault };
+  const onStored: LiveDeps['onStored'] = (task, update) => deliveries?.tell(task, update);
+  const deps = { ports, store, executor, now, newId: randomUUID, onFault, onStored };
   return {
     card,
     ports,
     executor,
-    self: { principal: agent },
+    self,
     peers,
     store,
     lives: new LiveTasks(deps, agent, peers),
+    push,
+    deliveries,
+    extendedCard: options.extendedCard,
     now,
     newId: randomUUID,
     onFault,
-    waits: { ...defaultWaits, ...options.waits },
+    waits,
   };
 }
 

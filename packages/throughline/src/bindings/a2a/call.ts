@@ -10,10 +10,12 @@ const stateKey = 'throughline.call';
 class Call {
   readonly caller: Caller;
   readonly trace: Trace | undefined;
+  readonly cursor: number | undefined;
 
-  constructor(caller: Caller, trace: Trace | undefined) {
+  constructor(caller: Caller, trace: Trace | undefined, cursor: number | undefined) {
     this.caller = caller;
     this.trace = trace;
+    this.cursor = cursor;
   }
 }
 
@@ -25,13 +27,19 @@ const userOf = (principal: Principal): User => ({
 /** A call context of the SDK that knows who calls. Only a route that authenticated may make one. */
 export function callContext(
   caller: Caller,
-  options: { trace?: Trace | undefined; extensions?: string[]; version?: string } = {},
+  options: {
+    trace?: Trace | undefined;
+    extensions?: string[];
+    version?: string;
+    /** Number of the last update that the caller has of the task it subscribes to. */
+    cursor?: number | undefined;
+  } = {},
 ): ServerCallContext {
   return new ServerCallContext({
     user: userOf(caller.principal),
     requestedExtensions: options.extensions ?? [],
     requestedVersion: options.version ?? '1.0',
-    state: new Map([[stateKey, new Call(caller, options.trace)]]),
+    state: new Map([[stateKey, new Call(caller, options.trace, options.cursor)]]),
   });
 }
 
@@ -48,6 +56,8 @@ function callOf(context: ServerCallContext): Call {
 export const callerOf = (context: ServerCallContext): Caller => callOf(context).caller;
 
 export const traceOf = (context: ServerCallContext): Trace | undefined => callOf(context).trace;
+
+export const cursorOf = (context: ServerCallContext): number | undefined => callOf(context).cursor;
 
 /** What an executor may know of the call it works for, beside the SDK's request context. */
 export interface Execution {

@@ -7,7 +7,7 @@ import type { TaskRecord } from '../../model/task-record.ts';
 import { recordFor, statusWith, type AgentSide } from './agent-side.ts';
 import { callContext } from './call.ts';
 import { cancelSeen } from './changes.ts';
-import type { LiveTask } from './live-task.ts';
+import { statusUpdateOf, type LiveTask } from './live-task.ts';
 import { partyOf } from './live-tasks.ts';
 import { sleep } from './retry.ts';
 import { taskOf, Work } from './task-store.ts';
@@ -65,6 +65,8 @@ async function cancelIdle(side: AgentSide, record: TaskRecord, client: Party): P
   const status = statusWith(side, task, TaskState.TASK_STATE_CANCELED, 'Cancelled on request.');
   try {
     await side.store.save({ ...task, status }, context);
+    const ended = { ...task, status };
+    side.deliveries?.tell(ended, statusUpdateOf(ended));
   } catch (error) {
     if (!is(error, 'terminal')) throw error;
   }

@@ -1,5 +1,14 @@
-import { AgentCard, A2A_PROTOCOL_VERSION, type AgentExtension } from '@a2a-js/sdk';
+import {
+  AgentCard,
+  A2A_PROTOCOL_VERSION,
+  type AgentExtension,
+  type AgentInterface,
+} from '@a2a-js/sdk';
+import { A2A_LEGACY_PROTOCOL_VERSION } from '@a2a-js/sdk/compat/v0_3';
 import { correlationExtension } from '../../model/envelope.ts';
+
+/** The version before 1.0, which an absent A2A-Version stands for. */
+export const legacyVersion = A2A_LEGACY_PROTOCOL_VERSION;
 
 /** What a client may know of how contexts are treated; stated in the card. */
 export interface ContextTerms {
@@ -22,15 +31,19 @@ const correlationDeclaration = (terms: ContextTerms): AgentExtension => ({
 export const declaresCorrelation = (card: AgentCard): boolean =>
   card.capabilities?.extensions.some(({ uri }) => uri === correlationExtension) === true;
 
-/** The card with the extension in it, once; push notifications are not offered. */
-export function withCorrelation(card: AgentCard, terms: ContextTerms): AgentCard {
+/** The card with the extension in it, once, and what is really offered. */
+export function withCorrelation(
+  card: AgentCard,
+  terms: ContextTerms,
+  offers: { readonly push: boolean; readonly extended: boolean },
+): AgentCard {
   const others = card.capabilities?.extensions.filter(({ uri }) => uri !== correlationExtension);
   return {
     ...card,
     capabilities: {
       streaming: card.capabilities?.streaming ?? true,
-      extendedAgentCard: false,
-      pushNotifications: false,
+      extendedAgentCard: offers.extended,
+      pushNotifications: offers.push,
       extensions: [...(others ?? []), correlationDeclaration(terms)],
     },
   };
@@ -40,7 +53,7 @@ export interface AgentDescription {
   readonly name: string;
   readonly description: string;
   readonly version: string;
-  /** Where it is reached over JSON-RPC. */
+  /** Where it is reached over JSON-RPC and HTTP+JSON. */
   readonly url: string;
   readonly skills?: readonly {
     readonly id: string;
@@ -51,7 +64,10 @@ export interface AgentDescription {
   readonly streaming?: boolean;
 }
 
-/** A card for an agent that speaks A2A 1.0 over JSON-RPC and takes an API key as bearer. */
+/**
+ * A card for an agent that speaks A2A 1.0 over JSON-RPC and HTTP+JSON, and 0.3 over JSON-RPC; it
+ * takes an API key as bearer.
+ */
 export function agentCard(agent: AgentDescription): AgentCard {
   const modes = ['text/plain', 'application/json'];
   return AgentCard.fromJSON({
@@ -60,6 +76,8 @@ export function agentCard(agent: AgentDescription): AgentCard {
     version: agent.version,
     supportedInterfaces: [
       { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: A2A_PROTOCOL_VERSION },
+      { url: agent.url, protocolBinding: 'HTTP+JSON', protocolVersion: A2A_PROTOCOL_VERSION },
+      { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: legacyVersion },
     ],
     capabilities: { streaming: agent.streaming ?? true, extensions: [] },
     securitySchemes: { key: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
@@ -68,4 +86,27 @@ export function agentCard(agent: AgentDescription): AgentCard {
     defaultOutputModes: modes,
     skills: (agent.skills ?? []).map((skill) => ({ tags: [], ...skill })),
   });
+}
+
+const isNow = ({ protocolVersion }: AgentInterface): boolean =>
+  protocolVersion === A2A_PROTOCOL_VERSION;
+
+/** The card with a gRPC interface, after those that it names for version 1.0. */
+export function withGrpc(card: AgentCard, address: string): AgentCard {
+  const { supportedInterfaces } = card;
+  if (supportedInterfaces.some(({ protocolBinding }) => protocolBinding === 'GRPC')) return card;
+  const added: AgentInterface = {
+    url: address,
+    protocolBinding: 'GRPC',
+    protocolVersion: A2A_PROTOCOL_VERSION,
+    tenant: '',
+  };
+  return {
+    ...card,
+    supportedInterfaces: [
+      ...supportedInterfaces.filter(isNow),
+      added,
+      ...supportedInterfaces.filter((each) => !isNow(each)),
+    ],
+  };
 }

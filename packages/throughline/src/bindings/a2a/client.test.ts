@@ -10,16 +10,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { correlationExtension } from '../../model/envelope.ts';
 import { agentCard } from './card.ts';
 import type { A2aClient, ConnectA2aOptions } from './client.ts';
-import {
-  alice,
-  echo,
-  gate,
-  MemoryPorts,
-  plainServer,
-  Scripted,
-  sse,
-  startAgent,
-} from './conformance.ts';
+import { alice, echo, gate, MemoryPorts, Scripted, startAgent } from './conformance.ts';
+import { plainServer, sse } from './conformance/peer.ts';
 import { connectA2a } from './connect.ts';
 import type { PeerTask } from './peer-task.ts';
 import { withTrace } from './trace.ts';

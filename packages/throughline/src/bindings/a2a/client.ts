@@ -25,6 +25,7 @@ import { ClientObserver, type Observing, type Place } from './client-observer.ts
 import { sortedJson } from './digest.ts';
 import { fromA2aError } from './errors.ts';
 import { notSent, unreachable } from './peer-fetch.ts';
+import type { OpenedTransport, PeerTransport } from './peer-transport.ts';
 import { PeerUpdates, viewOf, type PeerTask } from './peer-task.ts';
 import type { A2aPorts } from './ports.ts';
 import { delayMs, sleep, type Backoff } from './retry.ts';
@@ -46,6 +47,8 @@ export interface ConnectA2aOptions {
   /** The agent's principal id, where it is one of our own domain. */
   readonly principal?: string;
   readonly allowPlainHttp?: boolean;
+  /** Which way to speak, where the card names it. Default: the first that the card names. */
+  readonly transport?: PeerTransport;
   /** Bytes of one answer, a stream's included; default 32 MiB. */
   readonly maxResponseBytes?: number;
   readonly retry?: Backoff;
@@ -95,12 +98,14 @@ const polling: Backoff = { attempts: Number.MAX_SAFE_INTEGER, firstMs: 200, capM
 /** A connection to one A2A agent, ours or anybody's. */
 export class A2aClient {
   readonly card: AgentCard;
-  /** Where its JSON-RPC interface is. */
+  /** Where it is reached: the address that its card names first, whichever way is spoken. */
   readonly url: string;
+  readonly transport: PeerTransport;
   /** Extension URIs that its card declares. */
   readonly extensions: ReadonlySet<string>;
   readonly declaresCorrelation: boolean;
   readonly #transport: Transport;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #peers: Peers;
   readonly #observing: Observing | undefined;
   readonly #retry: Backoff;
@@ -109,12 +114,15 @@ export class A2aClient {
 
   /** For `connectA2a`. */
   constructor(
-    parts: { card: AgentCard; url: string; transport: Transport; close: () => Promise<void> },
+    parts: Omit<OpenedTransport, 'close'> & { card: AgentCard; close: () => Promise<void> },
     options: ConnectA2aOptions,
   ) {
-    const { card, url } = parts;
+    const { card } = parts;
+    const url = card.supportedInterfaces[0]?.url ?? parts.address;
     this.card = card;
     this.url = url;
+    this.transport = parts.kind;
+    this.#headers = parts.headers;
     this.#transport = parts.transport;
     this.#close = parts.close;
     this.extensions = new Set(card.capabilities?.extensions.map(({ uri }) => uri));
@@ -338,6 +346,7 @@ export class A2aClient {
     return {
       signal,
       serviceParameters: {
+        ...this.#headers,
         [A2A_VERSION_HEADER]: A2A_PROTOCOL_VERSION,
         ...(named.size === 0 ? {} : { [HTTP_EXTENSION_HEADER]: [...named].join(',') }),
         ...trace,

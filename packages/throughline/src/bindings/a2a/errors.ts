@@ -9,7 +9,11 @@ import {
   UnsupportedOperationError,
   VersionNotSupportedError,
   isJsonRpcError,
+  isRestError,
+  restStatusFor,
   toJsonRpcError,
+  toRestErrorBody,
+  type RestErrorBody,
 } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
 import { ThroughlineError, errorCodes, type ErrorCode } from '../../errors.ts';
@@ -22,12 +26,12 @@ interface WireOptions {
   readonly metadata: Record<string, string>;
 }
 
-const unauthenticated = ({ message }: WireOptions): A2AError =>
-  new JsonRpcTransportError({
-    jsonrpc: '2.0',
-    id: null,
-    error: { code: unauthenticatedCode, message },
+const unauthenticated = ({ message, metadata }: WireOptions): A2AError => {
+  const error = { code: unauthenticatedCode, message };
+  return Object.assign(new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error }), {
+    metadata,
   });
+};
 
 const malformed = (options: WireOptions): A2AError => new RequestMalformedError(options);
 const unsupported = (options: WireOptions): A2AError => new UnsupportedOperationError(options);
@@ -36,8 +40,10 @@ const internal = (options: WireOptions): A2AError => new A2AError(options);
 
 interface WireError {
   readonly make: (options: WireOptions) => A2AError;
-  /** HTTP status of an answer that says nothing but this error. */
+  /** HTTP status of a JSON-RPC answer that says nothing but this error. */
   readonly status: 200 | 400 | 401 | 413;
+  /** HTTP+JSON and gRPC, where A2A leaves it open: HTTP status, name of google.rpc.Code, its number. */
+  readonly rest?: readonly [http: number, name: string, grpc: number];
   /** The cause is ours and none of the caller's business: it gets a general sentence. */
   readonly hidden?: true;
 }
@@ -45,16 +51,16 @@ interface WireError {
 /** Our codes on the A2A wire. JSON-RPC answers errors of a method with HTTP 200. */
 const wireErrors: Readonly<Record<ErrorCode, WireError>> = {
   invalid: { make: malformed, status: 200 },
-  'too-large': { make: malformed, status: 413 },
-  unauthenticated: { make: unauthenticated, status: 401 },
+  'too-large': { make: malformed, status: 413, rest: [413, 'RESOURCE_EXHAUSTED', 8] },
+  unauthenticated: { make: unauthenticated, status: 401, rest: [401, 'UNAUTHENTICATED', 16] },
   'not-found': { make: (options) => new TaskNotFoundError(options), status: 200 },
   'context-refused': { make: malformed, status: 200 },
-  conflict: { make: malformed, status: 200 },
+  conflict: { make: malformed, status: 200, rest: [409, 'ABORTED', 10] },
   terminal: { make: unsupported, status: 200 },
   unsupported: { make: unsupported, status: 200 },
-  quota: { make: internal, status: 200 },
-  timeout: { make: internal, status: 200 },
-  unavailable: { make: internal, status: 200 },
+  quota: { make: internal, status: 200, rest: [429, 'RESOURCE_EXHAUSTED', 8] },
+  timeout: { make: internal, status: 200, rest: [504, 'DEADLINE_EXCEEDED', 4] },
+  unavailable: { make: internal, status: 200, rest: [503, 'UNAVAILABLE', 14] },
   damaged: { make: internal, status: 200, hidden: true },
   'newer-version': { make: internal, status: 200, hidden: true },
   internal: { make: internal, status: 200, hidden: true },
@@ -103,15 +109,51 @@ export const rpcProtocolFailure = (
   id: string | number | null = null,
 ): RpcErrorBody => ({ jsonrpc: '2.0', id, error: { code, message } });
 
+const ourMetadata = z.object({ code: z.enum(errorCodes), retryable: z.enum(['true', 'false']) });
+
+/** Where our code of an error has a place of its own on HTTP+JSON and gRPC. */
+function placeOf({ metadata }: A2AError): WireError['rest'] {
+  const ours = ourMetadata.safeParse(metadata);
+  return ours.success ? wireErrors[ours.data.code].rest : undefined;
+}
+
+/** A whole HTTP+JSON error answer (A2A 11.6) for anything thrown, with its HTTP status. */
+export function restFailure(thrown: unknown): { body: RestErrorBody; status: number } {
+  const error = toA2aError(thrown);
+  const place = placeOf(error);
+  const status = place?.[0] ?? restStatusFor(error);
+  const { error: body } = toRestErrorBody(error, status);
+  const name = place?.[1] ?? (status === 500 ? 'INTERNAL' : body.status);
+  return { body: { error: { ...body, status: name } }, status };
+}
+
+/** The number of google.rpc.Code for an error of the SDK, where A2A leaves it open. */
+export const grpcCodeFor = (error: A2AError): number | undefined => placeOf(error)?.[2];
+
 /** `error.data`: what `toA2aError` put into ErrorInfo.metadata; anything else a peer may put there. */
-const errorInfo = z.array(
-  z.looseObject({
-    metadata: z
-      .object({ code: z.enum(errorCodes), retryable: z.enum(['true', 'false']) })
-      .optional()
-      .catch(undefined),
+const errorInfo = z.array(z.looseObject({ metadata: ourMetadata.optional().catch(undefined) }));
+
+/** What the status of HTTP+JSON or gRPC says, where nothing else does. */
+const peerStatuses: ReadonlyMap<number, ErrorCode> = new Map(
+  errorCodes.flatMap((code): [number, ErrorCode][] => {
+    const place = wireErrors[code].rest;
+    return place === undefined || code === 'conflict'
+      ? []
+      : [
+          [place[0], code],
+          ...(code === 'too-large' ? [] : [[place[2], code] satisfies [number, ErrorCode]]),
+        ];
   }),
 );
+
+const grpcError = z.looseObject({ transport: z.literal('grpc'), status: z.int() });
+
+/** HTTP status or gRPC code that an error came with. */
+function statusOf(error: A2AError): number | undefined {
+  if (isRestError(error)) return error.statusCode;
+  const grpc = grpcError.safeParse(error);
+  return grpc.success ? grpc.data.status : undefined;
+}
 
 /** Codes of errors that a peer reports, first match wins; a peer of ours says the exact code itself. */
 const peerErrors: readonly (readonly [new () => A2AError, ErrorCode])[] = [
@@ -132,7 +174,9 @@ export function fromA2aError(error: unknown, peer: string): ThroughlineError {
   if (!(error instanceof A2AError)) {
     return new ThroughlineError('internal', message, { cause: error });
   }
-  const said = errorInfo.safeParse(isJsonRpcError(error) ? error.data : undefined);
+  const said = errorInfo.safeParse(
+    isJsonRpcError(error) ? error.data : [{ metadata: error.metadata }],
+  );
   const { code: exact, retryable } = said.data?.find(({ metadata }) => metadata)?.metadata ?? {};
   if (exact !== undefined) {
     return new ThroughlineError(exact, message, { retryable: retryable === 'true', cause: error });
@@ -140,6 +184,8 @@ export function fromA2aError(error: unknown, peer: string): ThroughlineError {
   const code =
     isJsonRpcError(error) && error.envelopeCode === unauthenticatedCode
       ? 'unauthenticated'
-      : (peerErrors.find(([type]) => error instanceof type)?.[1] ?? 'internal');
+      : (peerErrors.find(([type]) => error instanceof type)?.[1] ??
+        peerStatuses.get(statusOf(error) ?? 0) ??
+        'internal');
   return new ThroughlineError(code, message, { cause: error });
 }

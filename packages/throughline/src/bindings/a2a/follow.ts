@@ -3,6 +3,7 @@ import { ThroughlineError } from '../../errors.ts';
 import type { TaskRecord } from '../../model/task-record.ts';
 import { sortedJson } from './digest.ts';
 import { updatesOf } from './live-task.ts';
+import { marked, type StreamEvent } from './marks.ts';
 import { sleep } from './retry.ts';
 import { taskOf } from './task-store.ts';
 import { isSettled, stateOf } from './wire.ts';
@@ -32,15 +33,19 @@ export async function* followRecord(
   first: TaskRecord,
   load: () => Promise<TaskRecord>,
   polling: Polling,
-): AsyncGenerator<StreamResponse, void, undefined> {
+): AsyncGenerator<StreamEvent, void, undefined> {
   let known = first;
+  let told = first.version;
   for (let waited = 0; waited < polling.forMs; waited += polling.everyMs) {
     await sleep(polling.everyMs);
     const record = await load();
     if (record.version === known.version) continue;
     const task = taskOf(record);
     const updates = difference(taskOf(known), task);
-    yield* updates;
+    const seq = record.version;
+    const skipped = seq > told + 1 ? { gap: { from: told + 1, to: seq - 1 } } : {};
+    yield* marked(updates, { seq, after: told, ...skipped });
+    if (updates.length > 0) told = seq;
     known = record;
     waited = 0;
     if (updates.length > 0 && isSettled(stateOf(task))) return;

@@ -11,7 +11,6 @@ import type {
   ListTasksResponse,
   Message,
   SendMessageRequest,
-  StreamResponse,
   SubscribeToTaskRequest,
   Task,
   TaskPushNotificationConfig,
@@ -23,10 +22,13 @@ import {
   type ServerCallContext,
 } from '@a2a-js/sdk/server';
 import { recordFor, withHistory, type AgentSide } from './agent-side.ts';
-import { callerOf } from './call.ts';
+import { callerOf, cursorOf } from './call.ts';
 import { cancelTask } from './cancelling.ts';
 import { toA2aError } from './errors.ts';
+import type { StreamEvent } from './marks.ts';
+import { PushConfigs } from './push-configs.ts';
 import { Sending } from './sending.ts';
+import { ownTenant } from './tenant.ts';
 import { taskOf } from './task-store.ts';
 import { isFinal, stateOf } from './wire.ts';
 
@@ -60,28 +62,33 @@ export class Guard implements A2ARequestHandler {
   readonly #side: AgentSide;
   readonly #inner: DefaultRequestHandler;
   readonly #sending: Sending;
+  readonly #push: PushConfigs;
 
   constructor(side: AgentSide) {
     this.#side = side;
     this.#inner = new DefaultRequestHandler(side.card, side.store, side.executor);
     this.#sending = new Sending(side);
+    this.#push = new PushConfigs(side);
   }
 
   getAgentCard(): Promise<AgentCard> {
     return this.#inner.getAgentCard();
   }
 
+  /** Only for callers with an identity, like everything else; UnsupportedOperation without one. */
   getAuthenticatedExtendedAgentCard(
     params: GetExtendedAgentCardRequest,
     context: ServerCallContext,
   ): Promise<AgentCard> {
-    return this.#known(context, () =>
-      this.#inner.getAuthenticatedExtendedAgentCard(params, context),
-    );
+    return this.#known(context, params, () => {
+      const { extendedCard } = this.#side;
+      if (extendedCard !== undefined) return Promise.resolve(extendedCard);
+      return this.#inner.getAuthenticatedExtendedAgentCard(params, context);
+    });
   }
 
   sendMessage(params: SendMessageRequest, context: ServerCallContext): Promise<Message | Task> {
-    return this.#known(context, async () => {
+    return this.#known(context, params, async () => {
       const { configuration } = params;
       const answer = await this.#sending.send(params, context);
       return 'status' in answer ? withHistory(answer, configuration?.historyLength) : answer;
@@ -91,46 +98,49 @@ export class Guard implements A2ARequestHandler {
   sendMessageStream(
     params: SendMessageRequest,
     context: ServerCallContext,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
+  ): AsyncGenerator<StreamEvent, void, undefined> {
     const { card } = this.#side;
     const sending = this.#sending;
     return streaming(async function* send() {
-      callerOf(context);
+      ownTenant(callerOf(context), params);
       if (card.capabilities?.streaming !== true) {
         throw new UnsupportedOperationError('this agent does not stream; use SendMessage');
       }
-      for await (const { payload } of sending.stream(params, context)) {
+      for await (const event of sending.stream(params, context)) {
+        const { payload } = event;
         yield payload?.$case === 'task'
           ? {
+              ...event,
               payload: {
                 $case: 'task',
                 value: withHistory(payload.value, params.configuration?.historyLength),
               },
             }
-          : { payload };
+          : event;
       }
     });
   }
 
   getTask(params: GetTaskRequest, context: ServerCallContext): Promise<Task> {
-    return this.#known(context, async () => {
+    return this.#known(context, params, async () => {
       const record = await recordFor(this.#side, callerOf(context), params.id);
       return withHistory(taskOf(record), params.historyLength);
     });
   }
 
   cancelTask(params: CancelTaskRequest, context: ServerCallContext): Promise<Task> {
-    return this.#known(context, () => cancelTask(this.#side, callerOf(context), params.id));
+    return this.#known(context, params, () => cancelTask(this.#side, callerOf(context), params.id));
   }
 
   resubscribe(
     params: SubscribeToTaskRequest,
     context: ServerCallContext,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
+  ): AsyncGenerator<StreamEvent, void, undefined> {
     const side = this.#side;
     const sending = this.#sending;
     return streaming(async function* subscribe() {
       const caller = callerOf(context);
+      ownTenant(caller, params);
       if (side.card.capabilities?.streaming !== true) {
         throw new UnsupportedOperationError('this agent does not stream; poll GetTask');
       }
@@ -140,12 +150,12 @@ export class Guard implements A2ARequestHandler {
           `task ${params.id} is over; read it with GetTask, go on with a new message in its context ${record.contextId}`,
         );
       }
-      yield* sending.follow(record, caller);
+      yield* sending.follow(record, caller, cursorOf(context));
     });
   }
 
   listTasks(params: ListTasksRequest, context: ServerCallContext): Promise<ListTasksResponse> {
-    return this.#known(context, async () => {
+    return this.#known(context, params, async () => {
       const page = await this.#inner.listTasks({ ...params, historyLength: undefined }, context);
       const tasks = page.tasks.map((task) => withHistory(task, params.historyLength));
       return { ...page, tasks };
@@ -156,8 +166,8 @@ export class Guard implements A2ARequestHandler {
     params: TaskPushNotificationConfig,
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
-    return this.#known(context, () =>
-      this.#inner.createTaskPushNotificationConfig(params, context),
+    return this.#known(context, params, () =>
+      this.#push.create(callerOf(context), params, context.requestedVersion),
     );
   }
 
@@ -165,28 +175,30 @@ export class Guard implements A2ARequestHandler {
     params: GetTaskPushNotificationConfigRequest,
     context: ServerCallContext,
   ): Promise<TaskPushNotificationConfig> {
-    return this.#known(context, () => this.#inner.getTaskPushNotificationConfig(params, context));
+    return this.#known(context, params, () => this.#push.get(callerOf(context), params));
   }
 
   listTaskPushNotificationConfigs(
     params: ListTaskPushNotificationConfigsRequest,
     context: ServerCallContext,
   ): Promise<ListTaskPushNotificationConfigsResponse> {
-    return this.#known(context, () => this.#inner.listTaskPushNotificationConfigs(params, context));
+    return this.#known(context, params, () => this.#push.list(callerOf(context), params));
   }
 
   deleteTaskPushNotificationConfig(
     params: DeleteTaskPushNotificationConfigRequest,
     context: ServerCallContext,
   ): Promise<void> {
-    return this.#known(context, () =>
-      this.#inner.deleteTaskPushNotificationConfig(params, context),
-    );
+    return this.#known(context, params, () => this.#push.delete(callerOf(context), params));
   }
 
-  #known<T>(context: ServerCallContext, work: () => Promise<T>): Promise<T> {
+  #known<T>(
+    context: ServerCallContext,
+    params: { readonly tenant: string },
+    work: () => Promise<T>,
+  ): Promise<T> {
     return answering(async () => {
-      callerOf(context);
+      ownTenant(callerOf(context), params);
       return work();
     });
   }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { A2aClient, ConnectA2aOptions } from './client.ts';
 import { agentCard } from './card.ts';
 import { connectA2a } from './connect.ts';
-import { plainServer, sse } from './conformance.ts';
+import { plainServer, sse } from './conformance/peer.ts';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -17,8 +17,11 @@ export {
 } from './client.ts';
 export { connectA2a } from './connect.ts';
 export type { Place } from './client-observer.ts';
+export { peerTransports, type PeerTransport } from './peer-transport.ts';
 export type { PeerOutput, PeerTask } from './peer-task.ts';
-export type { A2aPorts } from './ports.ts';
+export type { A2aPorts, PushPorts } from './ports.ts';
+export type { Push, PushSender } from './push-sender.ts';
 export { serveA2a, type ServeA2aOptions, type ServedAgent } from './serve.ts';
 export { a2aRoutes, type A2aEnv, type A2aRoutes, type A2aRoutesOptions } from './server.ts';
 export { currentTrace, withTrace, type Trace } from './trace.ts';
+export type { GrpcOptions } from './serve-grpc.ts';

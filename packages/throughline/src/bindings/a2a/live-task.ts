@@ -12,6 +12,8 @@ import {
 import { ThroughlineError } from '../../errors.ts';
 import { CheckedBus } from './bus.ts';
 import { messageSeen, stateSeen } from './changes.ts';
+import { History } from './history.ts';
+import { snapshotMark, type StreamEvent } from './marks.ts';
 import type { TaskRecord } from '../../model/task-record.ts';
 import type { A2aPorts } from './ports.ts';
 import { Reader } from './reader.ts';
@@ -32,6 +34,8 @@ export interface LiveDeps {
   readonly newId: () => string;
   /** Told of faults that no caller may see in full; never throws. */
   readonly onFault: (error: unknown, about: { taskId: string }) => void;
+  /** Told of each change that is stored; must not throw. */
+  readonly onStored: (task: Task, update: StreamResponse) => void;
 }
 
 interface Waiter {
@@ -56,7 +60,8 @@ export class LiveTask {
   readonly #context: ServerCallContext;
   readonly #results: ResultManager;
   /** Reader → whether it has had its Task, after which only updates come. */
-  readonly #readers = new Map<Reader<StreamResponse>, boolean>();
+  readonly #readers = new Map<Reader<StreamEvent>, boolean>();
+  readonly #history: History;
   readonly #waiters = new Set<Waiter>();
   readonly #finish: () => void;
   #tail: Promise<void> = Promise.resolve();
@@ -84,6 +89,7 @@ export class LiveTask {
     this.#work = work;
     this.#context = context;
     this.#results = new ResultManager(deps.store, context);
+    this.#history = new History(work.record?.version ?? 0);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.done = promise;
     this.#finish = resolve;
@@ -149,12 +155,28 @@ export class LiveTask {
    * Updates from now on, the first of them a Task unless the reader has one. Leaving it early
    * changes nothing for the task.
    */
-  subscribe(hasTask: boolean): Reader<StreamResponse> {
-    const reader = new Reader<StreamResponse>(readerLimit, () => this.#readers.delete(reader));
+  subscribe(hasTask: boolean): Reader<StreamEvent> {
+    const reader = new Reader<StreamEvent>(readerLimit, () => this.#readers.delete(reader));
     if (!this.#over) this.#readers.set(reader, hasTask);
     else if (this.#failure === undefined) reader.end();
     else reader.fail(this.#failure);
     return reader;
+  }
+
+  /**
+   * What a reader that comes late gets first: after a cursor all that it missed, where that is
+   * still here, else the task as it stands. Empty before there is a task.
+   */
+  present(cursor: number | undefined): StreamEvent[] {
+    const task = this.task();
+    if (task === undefined) return [];
+    const mark = snapshotMark(this.#history.head, cursor);
+    const missed = cursor === undefined ? undefined : this.#history.since(cursor);
+    if (missed !== undefined && missed.length > 0) return missed;
+    const { seq, gap } = mark;
+    // Writes that show nothing are no gap.
+    const stated = gap === undefined || missed !== undefined ? { seq } : { seq, gap };
+    return [{ payload: { $case: 'task', value: task }, mark: stated }];
   }
 
   async #arrive(arrival: Arrival): Promise<void> {
@@ -169,7 +191,12 @@ export class LiveTask {
         { ...known, history: [...known.history, message] },
         this.#context,
       );
+      this.#history.add(this.#version(), []);
     }
+  }
+
+  #version(): number {
+    return this.#work.record?.version ?? 0;
   }
 
   #accept(event: AgentExecutionEvent): void {
@@ -220,10 +247,15 @@ export class LiveTask {
   /** What is stored now goes to everybody who reads or waits. */
   #tell(event: AgentExecutionEvent): void {
     const task = this.task();
+    const updates = responsesTo(event, task);
+    const isReply = event.kind === 'message';
+    const events = isReply ? updates : this.#history.add(this.#version(), updates);
+    const first = isReply ? events : this.present(undefined);
     for (const [reader, hasTask] of this.#readers) {
-      for (const response of responsesTo(event, task, hasTask)) reader.push(response);
+      for (const response of hasTask ? events : first) reader.push(response);
       if (this.#readers.has(reader)) this.#readers.set(reader, true);
     }
+    if (task !== undefined && !isReply) this.#announce(task, event, updates);
     const state = task === undefined ? undefined : stateOf(task);
     const moved = event.kind !== 'artifactUpdate';
     const settled = moved && state !== undefined && isSettled(state);
@@ -233,6 +265,12 @@ export class LiveTask {
     if (state !== undefined && isFinal(state)) this.#close();
     else if (this.#reply !== undefined || (moved && state?.awaiting === 'input'))
       this.#endReaders();
+  }
+
+  #announce(task: Task, event: AgentExecutionEvent, updates: readonly StreamResponse[]): void {
+    const { onStored } = this.#deps;
+    if (event.kind === 'task') onStored(task, { payload: { $case: 'task', value: task } });
+    else for (const update of updates) onStored(task, update);
   }
 
   #answer(waiter: Waiter): void {
@@ -364,30 +402,27 @@ const updateOf = (task: Task, artifact: Artifact): StreamResponse => ({
   },
 });
 
+export const statusUpdateOf = (task: Task): StreamResponse => ({
+  payload: {
+    $case: 'statusUpdate',
+    value: {
+      taskId: task.id,
+      contextId: task.contextId,
+      status: task.status,
+      metadata: task.metadata,
+    },
+  },
+});
+
 /** How a task that changed is shown to one who has it already. */
 export const updatesOf = (task: Task, artifacts: readonly Artifact[]): StreamResponse[] => [
   ...artifacts.map((artifact) => updateOf(task, artifact)),
-  {
-    payload: {
-      $case: 'statusUpdate',
-      value: {
-        taskId: task.id,
-        contextId: task.contextId,
-        status: task.status,
-        metadata: task.metadata,
-      },
-    },
-  },
+  statusUpdateOf(task),
 ];
 
-/** An event as a stream shows it: a Task (as stored, with all its history) once, then updates. */
-function responsesTo(
-  event: AgentExecutionEvent,
-  stored: Task | undefined,
-  hasTask: boolean,
-): StreamResponse[] {
+/** An event as a stream shows it to one who has the Task. */
+function responsesTo(event: AgentExecutionEvent, stored: Task | undefined): StreamResponse[] {
   if (event.kind === 'message') return [{ payload: { $case: 'message', value: event.data } }];
-  if (!hasTask && stored !== undefined) return [{ payload: { $case: 'task', value: stored } }];
   if (event.kind === 'task') return updatesOf(stored ?? event.data, event.data.artifacts);
   return event.kind === 'statusUpdate'
     ? [{ payload: { $case: 'statusUpdate', value: event.data } }]

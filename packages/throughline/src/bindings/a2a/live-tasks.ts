@@ -8,7 +8,7 @@ import { callContext, holdExecution } from './call.ts';
 import type { Peers } from './changes.ts';
 import { LiveTask, type LiveDeps } from './live-task.ts';
 import { sleep } from './retry.ts';
-import { taskOf, Work } from './task-store.ts';
+import { taskOf, Work, type Arrival } from './task-store.ts';
 import type { Trace } from './trace.ts';
 
 /** One message that an executor shall work on. */
@@ -24,6 +24,7 @@ export interface Turn {
   readonly record: TaskRecord | undefined;
   readonly referenceTasks: Task[];
   readonly resumed: boolean;
+  readonly push?: Arrival['push'];
 }
 
 /**
@@ -75,7 +76,8 @@ export class LiveTasks {
       turn.referenceTasks,
     );
     const client = partyOf(caller.principal);
-    live.start(request, { message: named, caller, client, envelope }, turn.trace);
+    const { push } = turn;
+    live.start(request, { message: named, caller, client, envelope, push }, turn.trace);
     return { live, attached };
   }
 

@@ -41,6 +41,15 @@ const message = z.looseObject({
   referenceTaskIds: texts,
 });
 
+const pushConfig = z.looseObject({
+  tenant: text,
+  id: text,
+  taskId: text,
+  url: text,
+  token: text,
+  authentication: z.looseObject({ scheme: text, credentials: text }).nullish(),
+});
+
 const send = z.looseObject({
   tenant: text,
   message,
@@ -49,11 +58,13 @@ const send = z.looseObject({
       acceptedOutputModes: texts,
       historyLength: count,
       returnImmediately: z.boolean().nullish(),
+      taskPushNotificationConfig: pushConfig.nullish(),
     })
     .nullish(),
   metadata,
 });
 const one = z.looseObject({ tenant: text, id: text, historyLength: count, metadata });
+const aboutConfig = z.looseObject({ tenant: text, taskId: text, id: text });
 
 const methods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['SendMessage', send],
@@ -61,6 +72,14 @@ const methods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['GetTask', one],
   ['CancelTask', one],
   ['SubscribeToTask', one],
+  ['CreateTaskPushNotificationConfig', pushConfig],
+  ['GetTaskPushNotificationConfig', aboutConfig],
+  ['DeleteTaskPushNotificationConfig', aboutConfig],
+  [
+    'ListTaskPushNotificationConfigs',
+    z.looseObject({ tenant: text, taskId: text, pageSize: count, pageToken: text }),
+  ],
+  ['GetExtendedAgentCard', z.looseObject({ tenant: text })],
   [
     'ListTasks',
     z.looseObject({

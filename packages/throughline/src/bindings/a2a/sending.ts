@@ -1,5 +1,8 @@
-import { Message, type SendMessageRequest, type StreamResponse, type Task } from '@a2a-js/sdk';
-import { ExtensionSupportRequiredError } from '@a2a-js/sdk/errors';
+import { Message, type SendMessageRequest, type Task } from '@a2a-js/sdk';
+import {
+  ExtensionSupportRequiredError,
+  PushNotificationNotSupportedError,
+} from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import { ThroughlineError } from '../../errors.ts';
 import type { Admission, AdmissionRequest } from '../../model/admission.ts';
@@ -10,8 +13,10 @@ import { recordFor, type AgentSide } from './agent-side.ts';
 import { callerOf, traceOf } from './call.ts';
 import { followRecord } from './follow.ts';
 import type { LiveTask } from './live-task.ts';
+import { snapshotMark, type StreamEvent } from './marks.ts';
 import { sleep } from './retry.ts';
-import { taskOf } from './task-store.ts';
+import { taskOf, type Arrival } from './task-store.ts';
+import { pushConfigOf } from './push-configs.ts';
 import { envelopeIn, isFinal, isSettled, stateOf } from './wire.ts';
 
 /** What a message led to: work of this process, or what the same message led to before. */
@@ -56,7 +61,7 @@ export class Sending {
   async *stream(
     params: SendMessageRequest,
     context: ServerCallContext,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
+  ): AsyncGenerator<StreamEvent, void, undefined> {
     const entered = await this.#enter(params, context, snapshotAndUpdates);
     switch (entered.kind) {
       case 'live':
@@ -70,16 +75,17 @@ export class Sending {
     }
   }
 
-  /** A task from now on: as it stands, then what changes. */
+  /** A task from now on: what it missed after a cursor, or the task as it stands; then what changes. */
   async *follow(
     record: TaskRecord,
     caller: Caller,
-  ): AsyncGenerator<StreamResponse, void, undefined> {
+    cursor?: number,
+  ): AsyncGenerator<StreamEvent, void, undefined> {
     const live = this.#side.lives.get(record.id);
     const load = (): Promise<TaskRecord> => recordFor(this.#side, caller, record.id, 'subscribe');
     if (live?.task() !== undefined) {
       let checked = performance.now();
-      for await (const update of snapshotAndUpdates(live, true)) {
+      for await (const update of snapshotAndUpdates(live, true, cursor)) {
         if (performance.now() - checked > this.#side.waits.rightsMs) {
           await load();
           checked = performance.now();
@@ -89,7 +95,8 @@ export class Sending {
       return;
     }
     const task = taskOf(record);
-    yield { payload: { $case: 'task', value: task } };
+    const mark = snapshotMark(record.version, cursor);
+    yield { payload: { $case: 'task', value: task }, mark };
     if (isFinal(stateOf(task))) return;
     yield* followRecord(record, load, this.#side.waits.record);
   }
@@ -104,6 +111,7 @@ export class Sending {
     const envelope = envelopeIn(message.metadata);
     this.#requireExtensions(context);
     const request = admissionRequest(message, this.#side.self.principal.id);
+    const push = this.#pushOf(params, message, context);
     const key = [caller.principal.tenant, caller.principal.id, message.messageId].join('\0');
     const deadline = performance.now() + this.#side.waits.replayMs;
     for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
@@ -113,7 +121,7 @@ export class Sending {
         const twin = await this.#byMessage.get(key);
         if (twin?.over === false) return { kind: 'live', attached: attach(twin, true) };
         const admitted = { ...message, contextId: admission.contextId };
-        const turn = { request: params, message: admitted, caller, context, envelope };
+        const turn = { request: params, message: admitted, caller, context, envelope, push };
         return { kind: 'live', attached: await this.#begin(key, turn, request, attach) };
       }
       const before = await this.#before(key, admission, caller, attach);
@@ -148,6 +156,7 @@ export class Sending {
       caller: Caller;
       context: ServerCallContext;
       envelope: ReturnType<typeof envelopeIn>;
+      push: Arrival['push'];
     },
     { taskId, referenceTaskIds }: AdmissionRequest,
     attach: Attach<T>,
@@ -189,6 +198,21 @@ export class Sending {
     }
   }
 
+  /** Where the sender wants to be told; refused before anything is written. */
+  #pushOf(
+    { configuration }: SendMessageRequest,
+    { messageId }: Message,
+    context: ServerCallContext,
+  ): Arrival['push'] {
+    const wanted = configuration?.taskPushNotificationConfig;
+    if (wanted === undefined) return undefined;
+    const { push } = this.#side;
+    if (push === undefined) throw new PushNotificationNotSupportedError();
+    // The message's own id, so that the same message again asks for the same once.
+    const id = wanted.id === '' ? messageId : wanted.id;
+    return pushConfigOf(push, wanted, context.requestedVersion, id);
+  }
+
   #requireExtensions(context: ServerCallContext): void {
     const declared = this.#side.card.capabilities?.extensions ?? [];
     const asked = new Set(context.requestedExtensions);
@@ -205,18 +229,20 @@ export class Sending {
 function snapshotAndUpdates(
   live: LiveTask,
   late: boolean,
-): AsyncGenerator<StreamResponse, void, undefined> {
-  const task = late ? live.task() : undefined;
+  cursor?: number,
+): AsyncGenerator<StreamEvent, void, undefined> {
   const reply = late ? live.reply() : undefined;
-  const reader = live.subscribe(task !== undefined);
-  const first: StreamResponse['payload'] =
+  const first: StreamEvent[] =
     reply !== undefined
-      ? { $case: 'message', value: reply }
-      : task && { $case: 'task', value: task };
+      ? [{ payload: { $case: 'message', value: reply } }]
+      : late
+        ? live.present(cursor)
+        : [];
+  const reader = live.subscribe(first.length > 0);
   return (async function* updates() {
     try {
-      if (first !== undefined) yield { payload: first };
-      if (first?.$case !== 'message') yield* reader;
+      yield* first;
+      if (reply === undefined) yield* reader;
     } finally {
       await reader.return();
     }

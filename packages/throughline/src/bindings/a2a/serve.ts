@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AgentCard } from '@a2a-js/sdk';
 import { getRequestListener } from '@hono/node-server';
 import { ThroughlineError } from '../../errors.ts';
+import { withGrpc } from './card.ts';
+import { openGrpc, type GrpcOptions } from './serve-grpc.ts';
 import { a2aRoutes, type A2aRoutesOptions } from './server.ts';
 
 export interface ServeA2aOptions extends Omit<A2aRoutesOptions, 'card'> {
-  /** The card, made when the address is known; it must name that address. */
+  /** The card, made when the address is known; it must name that address. gRPC is added to it. */
   readonly card: (url: string) => AgentCard;
   /** Default: loopback alone. */
   readonly host?: string;
@@ -14,12 +16,16 @@ export interface ServeA2aOptions extends Omit<A2aRoutesOptions, 'card'> {
   readonly port?: number;
   /** Address that others see, where it is not the one listened on. */
   readonly publicUrl?: string;
+  /** Serves gRPC too, on a port of its own. Default: not. */
+  readonly grpc?: GrpcOptions;
 }
 
 export interface ServedAgent {
   /** Where the agent is reached, with a slash at the end. */
   readonly url: string;
   readonly card: AgentCard;
+  /** Where gRPC is served, as `host:port`. */
+  readonly grpcAddress?: string;
   /** What was taken up from before the start; settles when all of it has come to rest. */
   readonly resumed: Promise<number>;
   /**
@@ -41,7 +47,10 @@ export async function serveA2a(options: ServeA2aOptions): Promise<ServedAgent> {
   }
   const hostPart = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   const url = options.publicUrl ?? `http://${hostPart}:${address.port}/`;
-  const routes = a2aRoutes({ ...options, card: options.card(url) });
+  const rpc = options.grpc && (await grpcOf(server, { host, ...options.grpc }, options.bodyLimit));
+  const card = options.card(url);
+  const routes = a2aRoutes({ ...options, card: rpc ? withGrpc(card, rpc.address) : card });
+  rpc?.serve({ guard: routes.guard, ports: options.ports, card: routes.card });
   const listener = getRequestListener(routes.app.fetch, { overrideGlobalObjects: false });
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));
   const resumed = routes.resume();
@@ -49,18 +58,30 @@ export async function serveA2a(options: ServeA2aOptions): Promise<ServedAgent> {
   return {
     url,
     card: routes.card,
+    ...(rpc === undefined ? {} : { grpcAddress: rpc.address }),
     resumed,
     async close(timeoutMs = 10_000): Promise<void> {
       const closed = once(server, 'close');
       server.close();
+      const rpcClosed = rpc?.close(timeoutMs);
       // A connection that is kept alive becomes idle only once its answer is out.
       const idle = setInterval(() => server.closeIdleConnections(), 20);
       const rest = await routes.drain(timeoutMs);
       // Answers of what has just ended are still on their way; a reader that takes none is let go.
       const hangUp = setTimeout(() => server.closeAllConnections(), rest ? 1_000 : 0);
-      await closed;
+      await Promise.all([closed, rpcClosed]);
       clearInterval(idle);
       clearTimeout(hangUp);
     },
   };
+}
+
+/** No half of an agent stays behind when the other can't be served. */
+async function grpcOf(server: Server, options: GrpcOptions, bodyLimit: number | undefined) {
+  try {
+    return await openGrpc({ bodyLimit, ...options });
+  } catch (error) {
+    server.close();
+    throw error;
+  }
 }

@@ -127,8 +127,14 @@ describe('what comes over the wire', () => {
     const { url } = await start(echo, { terms: { contextPolicy: 'refuse', contextSeconds: 60 } });
     const card = await (await fetch(new URL('.well-known/agent-card.json', url))).json();
     expect(card).toMatchObject({
-      supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      supportedInterfaces: [
+        { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      ],
       capabilities: {
+        pushNotifications: false,
+        extendedAgentCard: false,
         extensions: [
           { uri: correlationExtension, params: { contextPolicy: 'refuse', contextSeconds: 60 } },
         ],
@@ -170,8 +176,8 @@ describe('what comes over the wire', () => {
   });
 
   it.each([
-    ['absent', ''],
-    ['an old one', '0.3'],
+    ['not whole', '1'],
+    ['older than any', '0.2'],
     ['one to come', '2.0'],
   ])('refuses an A2A-Version that is %s', async (_, version) => {
     const { url, keys } = await start(echo);

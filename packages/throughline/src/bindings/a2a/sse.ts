@@ -1,8 +1,10 @@
 import { formatSSEErrorEvent, formatSSEEvent } from '@a2a-js/sdk';
 
-export interface SseOptions {
+export interface SseOptions<T> {
   /** Milliseconds without an event after which a comment is sent, so that no proxy hangs up. */
   readonly heartbeatMs: number;
+  /** One event's id, by which a reader may come back, and its JSON. */
+  readonly show: (event: T) => { readonly id?: number | undefined; readonly data: unknown };
   /** What the stream says last when its source throws. */
   readonly failure: (error: unknown) => unknown;
 }
@@ -13,11 +15,11 @@ const encoder = new TextEncoder();
  * Server-sent events from a source, written only as fast as they are read. When the reader goes
  * away the source is told to return.
  */
-export function eventStream(
-  source: AsyncIterator<unknown, void, undefined>,
-  options: SseOptions,
+export function eventStream<T>(
+  source: AsyncIterator<T, void, undefined>,
+  options: SseOptions<T>,
 ): ReadableStream<Uint8Array> {
-  let next: Promise<IteratorResult<unknown, void>> | undefined;
+  let next: Promise<IteratorResult<T, void>> | undefined;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -30,7 +32,7 @@ export function eventStream(
           }
           next = undefined;
           if (result.done === true) controller.close();
-          else controller.enqueue(encoder.encode(formatSSEEvent(result.value)));
+          else controller.enqueue(encoder.encode(eventText(options.show(result.value))));
         } catch (error) {
           controller.enqueue(encoder.encode(formatSSEErrorEvent(options.failure(error))));
           controller.close();
@@ -43,6 +45,9 @@ export function eventStream(
     { highWaterMark: 0 },
   );
 }
+
+const eventText = ({ id, data }: { id?: number | undefined; data: unknown }): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}${formatSSEEvent(data)}`;
 
 /** Undefined when nothing came for so long. */
 async function orBeat<T>(next: Promise<T>, ms: number): Promise<T | undefined> {

@@ -1,17 +1,24 @@
-import { Task, type ListTasksRequest, type ListTasksResponse, type Message } from '@a2a-js/sdk';
+import {
+  Task,
+  TaskState,
+  type ListTasksRequest,
+  type ListTasksResponse,
+  type Message,
+} from '@a2a-js/sdk';
 import type { ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
 import { ThroughlineError } from '../../errors.ts';
 import type { Envelope } from '../../model/envelope.ts';
 import { timestamp } from '../../model/ids.ts';
 import type { Observation, Party } from '../../model/observation.ts';
 import type { Caller } from '../../model/principal.ts';
+import type { PushConfig } from '../../model/push-config.ts';
 import { taskQuerySchema, type TaskQuery, type TaskRecord } from '../../model/task-record.ts';
 import { callerOf } from './call.ts';
 import { messageSeen, TaskChanges, type Peers, type Seen } from './changes.ts';
 import { sortedJson } from './digest.ts';
 import { mergeTask, unionHistory } from './merge.ts';
 import { objectiveOf } from './notes.ts';
-import type { A2aPorts } from './ports.ts';
+import type { A2aPorts, PushPorts } from './ports.ts';
 import { retrying, type Backoff } from './retry.ts';
 import { isFinal, stateFromWire, stateOf } from './wire.ts';
 
@@ -21,6 +28,8 @@ export interface Arrival {
   readonly caller: Caller;
   readonly client: Party;
   readonly envelope: Envelope | undefined;
+  /** Where its sender wants to be told of the task. */
+  readonly push?: Omit<PushConfig, 'taskId'> | undefined;
 }
 
 /** What the work on one task keeps of it between two writes. */
@@ -94,11 +103,13 @@ const writing: Backoff = { attempts: 5, firstMs: 100, capMs: 2_000 };
 export class A2aTaskStore implements TaskStore {
   readonly #ports: A2aPorts;
   readonly #now: () => Date;
+  readonly #push: PushPorts | undefined;
   readonly #works = new WeakMap<ServerCallContext, Work>();
 
-  constructor(ports: A2aPorts, now: () => Date) {
+  constructor(ports: A2aPorts, now: () => Date, push?: PushPorts) {
     this.#ports = ports;
     this.#now = now;
+    this.#push = push;
   }
 
   /** From now on this context reads and writes the task of that work. */
@@ -193,9 +204,18 @@ export class A2aTaskStore implements TaskStore {
       this.#ports.saveTask(caller, record, [...arrivals, ...observations]),
     );
     work.record = { ...record, version: written.version };
+    await this.#askedToPush(task.id, work.arrivals);
     work.changes = told;
     work.arrivals = [];
     work.yields = false;
+  }
+
+  /** Before anybody is answered: whoever has the answer counts on being told. */
+  async #askedToPush(taskId: string, arrivals: readonly Arrival[]): Promise<void> {
+    for (const { push, caller } of arrivals) {
+      if (push === undefined) continue;
+      await retrying(writing, async () => this.#push?.savePushConfig(caller, { ...push, taskId }));
+    }
   }
 
   #arrived(work: Work, task: Task, { message, client, envelope }: Arrival): Observation {
@@ -213,6 +233,9 @@ export class A2aTaskStore implements TaskStore {
 
 function queryOf(params: ListTasksRequest): TaskQuery {
   const state = stateFromWire(params.status);
+  if (state === undefined && params.status !== TaskState.TASK_STATE_UNSPECIFIED) {
+    throw new ThroughlineError('invalid', 'list filter status: is no state of A2A 1.0');
+  }
   const parsed = taskQuerySchema.safeParse({
     ...(params.contextId === '' ? {} : { contextId: params.contextId }),
     ...state,

@@ -1,0 +1,30 @@
+import { ThroughlineError } from '../../errors.ts';
+
+/** The packages behind gRPC, which only those install who use it. */
+async function load() {
+  const [grpc, service, errors, client] = await Promise.all([
+    import('@grpc/grpc-js'),
+    import('@a2a-js/sdk/server/grpc'),
+    import('@a2a-js/sdk/errors/grpc'),
+    import('@a2a-js/sdk/client/grpc'),
+  ]);
+  return { grpc, service, errors, client };
+}
+
+export type GrpcPackages = Awaited<ReturnType<typeof load>>;
+
+/** Throws `unsupported` where they are not installed. */
+export async function grpcPackages(): Promise<GrpcPackages> {
+  try {
+    return await load();
+  } catch (cause) {
+    const isMissing =
+      cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    if (!isMissing) throw cause;
+    throw new ThroughlineError(
+      'unsupported',
+      'gRPC needs the packages @grpc/grpc-js and @bufbuild/protobuf; install them beside this one',
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,110 @@
+import { Extensions, HTTP_EXTENSION_HEADER, SSE_HEADERS, StreamResponse } from '@a2a-js/sdk';
+import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
+import type { ServerCallContext } from '@a2a-js/sdk/server';
+import type { Context, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { ThroughlineError } from '../../errors.ts';
+import { correlationExtension } from '../../model/envelope.ts';
+import type { Caller } from '../../model/principal.ts';
+import { callContext, cursorOf } from './call.ts';
+import { parseCursor, withMark, type StreamEvent } from './marks.ts';
+import type { A2aPorts } from './ports.ts';
+import { eventStream } from './sse.ts';
+import { traceFrom } from './trace.ts';
+
+export interface A2aEnv {
+  Variables: { caller: Caller };
+}
+
+/** The answer to what fails before or outside a method. */
+export type Failed = (c: Context<A2aEnv>, error: unknown) => Response;
+
+/** Nothing is read of a body, and nothing parsed, before it is known whose it is. */
+export function doors(
+  ports: Pick<A2aPorts, 'authenticate'>,
+  maxSize: number,
+  failed: Failed,
+): [MiddlewareHandler<A2aEnv>, MiddlewareHandler<A2aEnv>] {
+  const authenticate: MiddlewareHandler<A2aEnv> = async (c, next) => {
+    const credential = c.req.header('authorization');
+    try {
+      const principal = await ports.authenticate(credential);
+      c.set('caller', { principal, ...(credential === undefined ? {} : { credential }) });
+    } catch (error) {
+      return failed(c, error);
+    }
+    return next();
+  };
+  const onError = (c: Context): Response =>
+    failed(c, new ThroughlineError('too-large', `the body is over ${maxSize} bytes`));
+  return [authenticate, bodyLimit({ maxSize, onError })];
+}
+
+/** The SDK's context of an authenticated HTTP call; `version` is that of A2A. Throws `invalid`. */
+export function contextOf(c: Context<A2aEnv>, version: string): ServerCallContext {
+  const header = c.req.header(HTTP_EXTENSION_HEADER) ?? c.req.header(LEGACY_HTTP_EXTENSION_HEADER);
+  const extensions = Extensions.parseServiceParameter(header);
+  const context = callContext(c.get('caller'), {
+    version,
+    extensions,
+    trace: traceFrom(c.req.raw.headers),
+    cursor: parseCursor(c.req.header('last-event-id')),
+  });
+  if (extensions.includes(correlationExtension)) {
+    context.addActivatedExtension(correlationExtension);
+  }
+  return context;
+}
+
+/** Headers that say which extensions are in effect. */
+export function echo(context: ServerCallContext): Record<string, string> {
+  const active = context.activatedExtensions ?? [];
+  const name =
+    context.requestedVersion === '0.3' ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
+  return active.length === 0 ? {} : { [name]: Extensions.toServiceParameter(active) };
+}
+
+/** Marks go only to those who know of them: by the extension, or since they named one. */
+export const wantsMarks = (context: ServerCallContext): boolean =>
+  cursorOf(context) !== undefined ||
+  (context.activatedExtensions ?? []).includes(correlationExtension);
+
+/** How an update goes over the wire as JSON. */
+export const updateJson = (event: StreamEvent, context: ServerCallContext): unknown =>
+  StreamResponse.toJSON(wantsMarks(context) ? withMark(event) : event);
+
+export interface Streaming<T> {
+  readonly heartbeatMs: number;
+  /** One event's id and JSON. */
+  readonly show: (event: T) => { readonly id?: number | undefined; readonly data: unknown };
+  /** What the stream says last when its source throws. */
+  readonly failure: (error: unknown) => unknown;
+}
+
+/** Server-sent events; what fails before the first of them is thrown, so that it can be an answer. */
+export async function streamed<T>(
+  c: Context<A2aEnv>,
+  context: ServerCallContext,
+  source: AsyncGenerator<T, void, undefined>,
+  { heartbeatMs, show, failure }: Streaming<T>,
+): Promise<Response> {
+  const first = await source.next();
+  const headers = { ...SSE_HEADERS, ...echo(context) };
+  return c.body(eventStream(prepend(first, source), { heartbeatMs, show, failure }), 200, headers);
+}
+
+/** Not a generator: one that was never asked for its first value could not be told to return. */
+function prepend<T>(
+  first: IteratorResult<T, void>,
+  rest: AsyncGenerator<T, void, undefined>,
+): AsyncIterator<T, void, undefined> {
+  let waiting: IteratorResult<T, void> | undefined = first;
+  return {
+    next: () => {
+      const result = waiting;
+      waiting = undefined;
+      return result === undefined ? rest.next() : Promise.resolve(result);
+    },
+    return: () => rest.return(),
+  };
+}
