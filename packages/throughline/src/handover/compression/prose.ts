@@ -65,7 +65,7 @@ function insides(run: Run): string[] {
 
 /** Header and separator together, then the rows. */
 function tableRows(text: string): string[] {
-  const lines = text.split(/(?<=\n)/);
+  const lines = text.split(/(?<=\n)(?=\s*\|)/);
   const header = /^\s*\|?[\s:|-]*-[\s:|-]*$/.test(lines[1] ?? '') ? 2 : 0;
   return header === 0 ? ['', ...lines] : [lines.slice(0, header).join(''), ...lines.slice(header)];
 }

@@ -19,7 +19,7 @@ export interface Cut {
   /** Tokens of the whole text. */
   readonly tokens: number;
   /** Puts kept units together again, in order, each gap marked. */
-  join(kept: readonly number[]): string;
+  readonly join: (kept: readonly number[]) => string;
 }
 
 /** Stands where something was left out: one token of its own in o200k_base. */

@@ -1,0 +1,28 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { Row } from './row.ts';
+import { run } from './run.ts';
+
+const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+
+const number = (n: number): string => n.toLocaleString('en', { maximumFractionDigits: 3 });
+
+const shown = ({ name, unit, ours, beside, besideWhat, ratio, spread, bar, ok }: Row): string => {
+  const state = bar === undefined ? '    ' : ok ? 'ok  ' : 'MISS';
+  const asked = bar === undefined ? '' : `, bar ≥ ${number(bar)}`;
+  const more = Object.entries(spread).map(([what, value]) => `${what} ${number(value)}`);
+  return [
+    `${state} ${name}: ${number(ours)} ${unit}${asked}${ok ? '' : `, ${number((bar ?? 0) - ours)} short`}`,
+    `     beside ${number(beside)} (${besideWhat}): ${number(ratio)} ×`,
+    ...(more.length > 0 ? [`     ${more.join(', ')}`] : []),
+  ].join('\n');
+};
+
+console.error('Measuring compression; this takes about a minute.');
+const result = run();
+const file = new URL('../results/context.json', import.meta.url);
+mkdirSync(new URL('.', file), { recursive: true });
+writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
+
+console.log(values.json ? JSON.stringify(result, undefined, 2) : result.rows.map(shown).join('\n'));
+process.exitCode = result.rows.every(({ ok }) => ok) ? 0 : 1;

@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countTokens } from '../count-tokens.ts';
+import { cutProse } from './prose.ts';
+import { splitSentences } from './sentences.ts';
+
+const cut = (text: string): string[] =>
+  cutProse(text, countTokens, true).units.map((unit) => unit.text);
+
+const markdown = [
+  '# Terms',
+  '',
+  'Cash back is paid monthly. It is never paid twice, e.g. after a refund. See Dr. Berg.',
+  '',
+  '| card | rate |',
+  '|---|---|',
+  '| gold | 2 % |',
+  '| blue | 1 % |',
+  '',
+  '```ts',
+  'const rate = 0.02;',
+  '',
+  'pay(rate).',
+  '```',
+  '',
+  '- one entry. With two sentences.',
+  '- another',
+  '',
+  '{"rate": 0.02, "card": "gold. Blue."}',
+].join('\n');
+
+describe('cutting prose', () => {
+  it('cuts between sentences, and not behind abbreviations', () => {
+    expect(splitSentences('It is paid, e.g. to Dr. Berg in full. Then it ends! Does it?')).toEqual([
+      'It is paid, e.g. to Dr. Berg in full.',
+      ' Then it ends!',
+      ' Does it?',
+    ]);
+  });
+
+  it('keeps code, JSON values and short lists whole, and cuts tables between rows', () => {
+    expect(cut(markdown)).toEqual([
+      '# Terms\n\n',
+      'Cash back is paid monthly.',
+      ' It is never paid twice, e.g. after a refund.',
+      ' See Dr. Berg.\n\n',
+      '| card | rate |\n|---|---|\n',
+      '| gold | 2 % |\n',
+      '| blue | 1 % |\n\n',
+      '```ts\nconst rate = 0.02;\n\npay(rate).\n```\n\n',
+      '- one entry. With two sentences.\n- another\n\n',
+      '{"rate": 0.02, "card": "gold. Blue."}',
+    ]);
+  });
+
+  it('cuts a long list between its entries, never inside one', () => {
+    const entry = `- ${'word '.repeat(60)}. More.\n  still the same entry\n`;
+    expect(cut(entry.repeat(4))).toEqual([entry, entry, entry, entry]);
+  });
+
+  it('lets the heading and the header of a table come along', () => {
+    const { units } = cutProse(markdown, countTokens, true);
+    const row = units.find(({ text }) => text.startsWith('| gold'));
+    expect(row?.along.map((at) => units[at]?.text.slice(0, 7))).toEqual(['# Terms', '| card ']);
+    expect(row?.title).toBe('Terms');
+  });
+
+  it.each([
+    ['Chinese', '今天下雨。我们留在家里。你呢？', ['今天下雨。', '我们留在家里。', '你呢？']],
+    ['Japanese', '雨が降る。家にいる。', ['雨が降る。', '家にいる。']],
+    ['Hindi', 'वह घर गया। वह सो गया।', ['वह घर गया।', ' वह सो गया।']],
+    ['Arabic', 'هل ذهب؟ نعم ذهب.', ['هل ذهب؟', ' نعم ذهب.']],
+  ])('cuts %s between its sentences', (_, text, sentences) => {
+    expect(splitSentences(text)).toEqual(sentences);
+  });
+
+  it('marks each gap', () => {
+    const text = 'The first is here. The second is too. A third follows.\n\nThe fourth is last.\n';
+    const { units, join } = cutProse(text, countTokens, true);
+    expect(units).toHaveLength(4);
+    expect(join([1, 3])).toBe('[…] The second is too. […] The fourth is last.\n');
+    expect(join([0])).toBe('The first is here. […]');
+    expect(join([2])).toBe('[…] A third follows.\n\n[…]\n');
+    expect(join([0, 1, 2, 3])).toBe(text);
+  });
+
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc
+      .array(
+        fc.constantFrom(
+          'A word',
+          '. ',
+          '.\n',
+          '\n\n',
+          '# H\n',
+          '| a | b |\n',
+          '|--|--|\n',
+          '```\n',
+          '- x\n',
+          '。',
+          '語',
+          ' ',
+          '/',
+          '"',
+          '<br>',
+          'e.g. ',
+          '{}',
+          '\r\n',
+          '\t',
+          '1',
+          'end.Start',
+        ),
+        { maxLength: 40 },
+      )
+      .map((parts) => parts.join('')),
+  );
+
+  it('loses and adds no character, whatever the text', () => {
+    fc.assert(
+      fc.property(anything, (text) => {
+        expect(cut(text).join('')).toBe(text);
+      }),
+    );
+  });
+
+  it('counts what a recount of the whole counts', () => {
+    fc.assert(
+      fc.property(anything, (text) => {
+        expect(cutProse(text, countTokens, true).tokens).toBe(countTokens(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { countTokens } from '../count-tokens.ts';
+import { callGroups, cutCsv, cutJson, cutJsonLines, minifyJson } from './structured.ts';
+import type { Cut } from './units.ts';
+
+const texts = ({ units }: Cut): string[] => units.map((unit) => unit.text);
+
+describe('cutting JSON', () => {
+  it('takes only white space out, and none from strings', () => {
+    const text = '{ "a b" : [ 1.0, 12345678901234567890, "x \\" y" ] ,\n"a b": null }';
+    expect(minifyJson(text)).toBe('{"a b":[1.0,12345678901234567890,"x \\" y"],"a b":null}');
+  });
+
+  it('says the same minified, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(minifyJson(JSON.stringify(value, undefined, 3))).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  it('cuts between the rows that make up most of it and keeps what is around them', () => {
+    const cut = cutJson('{"page":1,"rows":[{"a":"],["},{"a":2},{"a":3}],"end":true}', countTokens);
+    expect(texts(cut)).toEqual(['{"page":1,"rows":[', '{"a":"],["}', '{"a":2}', '{"a":3}']);
+    expect(cut.join([0, 2])).toBe('{"page":1,"rows":["[…]",{"a":2},"[…]"],"end":true}');
+    expect(cut.join([0, 1, 2, 3])).toBe(
+      '{"page":1,"rows":[{"a":"],["},{"a":2},{"a":3}],"end":true}',
+    );
+  });
+
+  it('cuts between members where rows are kept by key, and stays JSON', () => {
+    const cut = cutJson('{"k1":{"n":1},"k2":{"n":2},"k3":{"n":3}}', countTokens);
+    expect(JSON.parse(cut.join([0, 2]))).toEqual({ '[…]': 0, k2: { n: 2 } });
+  });
+
+  it.each(['"a scalar"', '[]', '{"one":1}', '[[[1]]]'])('keeps %s whole', (json) => {
+    expect(texts(cutJson(json, countTokens))).toEqual([json]);
+  });
+
+  it('joins all rows to the same text, whatever the value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const json = JSON.stringify(value);
+        const cut = cutJson(json, countTokens);
+        expect(cut.join([...cut.units.keys()])).toBe(json);
+      }),
+    );
+  });
+});
+
+describe('calls and their results', () => {
+  it.each([
+    [
+      'as OpenAI writes them, in parallel',
+      [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', tool_calls: [{ id: 'a', type: 'function' }, { id: 'b' }] },
+        { role: 'tool', tool_call_id: 'b' },
+        { role: 'user', content: 'wait' },
+        { role: 'tool', tool_call_id: 'a' },
+      ],
+      [1, 2, 4],
+    ],
+    [
+      'as Anthropic writes them',
+      [
+        { content: [{ type: 'tool_use', id: 'u1', name: 'f' }] },
+        { content: [{ type: 'tool_result', tool_use_id: 'u1' }] },
+        { content: 'thanks' },
+      ],
+      [0, 1],
+    ],
+    [
+      'as the AI SDK writes them',
+      [{ type: 'tool-call', toolCallId: 'x' }, {}, { type: 'tool-result', toolCallId: 'x' }],
+      [0, 2],
+    ],
+    [
+      'as the Responses API writes them',
+      [
+        { type: 'function_call', call_id: 'c', id: 'fc' },
+        { type: 'function_call_output', call_id: 'c' },
+      ],
+      [0, 1],
+    ],
+  ])('stay together %s', (_, rows, together) => {
+    const ring = callGroups(rows.map((row) => JSON.stringify(row)));
+    const reached = new Set<number>();
+    for (let at = together[0] ?? 0; !reached.has(at); at = ring[at]?.[0] ?? at) reached.add(at);
+    expect([...reached].toSorted((a, b) => a - b)).toEqual(together);
+    for (const [at, next] of ring.entries()) {
+      if (!together.includes(at)) expect(next).toEqual([]);
+    }
+  });
+});
+
+describe('cutting lines', () => {
+  it('cuts CSV between records, not at a quoted line end, the header along', () => {
+    const cut = cutCsv('id,text\n1,"a\nb"\n2,"c ""d"""\n3,e\n', countTokens);
+    expect(texts(cut)).toEqual(['id,text\n', '1,"a\nb"\n', '2,"c ""d"""\n', '3,e\n']);
+    expect(cut.join([0, 2])).toBe('id,text\n[…]\n2,"c ""d"""\n[…]\n');
+    expect(cut.units[3]?.along).toEqual([0]);
+  });
+
+  it('cuts JSON Lines between the lines', () => {
+    const cut = cutJsonLines('{"a":1}\n{"a":2}\n', countTokens);
+    expect(cut.join([0, 2])).toBe('[…]\n{"a":2}\n');
+  });
+});
