@@ -1,8 +1,15 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openMemoryStore } from './memory.ts';
+import { startPostgres, type TestServer } from './postgres/conformance.ts';
 import { openSqliteStore } from './sqlite.ts';
 import type { Store, StoreWriter } from './store.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startPostgres();
+}, 60_000);
+afterAll(() => server.stop(), 60_000);
 
 const id = fc.constantFrom('a', 'b', 'c', 'd');
 const activity = fc.constantFrom('A', 'B');
@@ -75,30 +82,38 @@ function dump(store: Store): Promise<unknown> {
   }));
 }
 
-test('drivers agree after any works, of which some are undone', { timeout: 60_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(batches, async (all) => {
-      const stores = [await openMemoryStore(), await openSqliteStore({ path: ':memory:' })];
-      const seen = [];
-      for (const store of stores) {
-        let minted = 0;
-        const outcomes: string[] = [];
-        for (const batch of all) {
-          const settled = await Promise.allSettled(
-            batch.map((steps) =>
-              store.write(async (w) => {
-                for (const each of steps) await each(w, () => `id${minted++}`);
-                return (await w.head()).seq;
-              }),
-            ),
-          );
-          outcomes.push(...settled.map((one) => JSON.stringify(one)));
+const others: readonly (readonly [name: string, runs: number, open: () => Promise<Store>])[] = [
+  ['SQLite', 150, () => openSqliteStore({ path: ':memory:' })],
+  ['PostgreSQL', 40, () => server.store()],
+];
+
+test.each(others)(
+  '%s agrees with memory after any works, of which some are undone',
+  { timeout: 120_000 },
+  async (_, numRuns, open) => {
+    await fc.assert(
+      fc.asyncProperty(batches, async (all) => {
+        const seen = [];
+        for (const store of [await openMemoryStore(), await open()]) {
+          let minted = 0;
+          const outcomes: string[] = [];
+          for (const batch of all) {
+            const settled = await Promise.allSettled(
+              batch.map((steps) =>
+                store.write(async (w) => {
+                  for (const each of steps) await each(w, () => `id${minted++}`);
+                  return (await w.head()).seq;
+                }),
+              ),
+            );
+            outcomes.push(...settled.map((one) => JSON.stringify(one)));
+          }
+          seen.push({ outcomes, state: await dump(store) });
+          await store.close();
         }
-        seen.push({ outcomes, state: await dump(store) });
-        await store.close();
-      }
-      expect(seen[1]).toEqual(seen[0]);
-    }),
-    { numRuns: 150 },
-  );
-});
+        expect(seen[1]).toEqual(seen[0]);
+      }),
+      { numRuns },
+    );
+  },
+);

@@ -4,8 +4,8 @@ import { startPostgres, type TestServer } from './postgres/conformance.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startPostgres(['fsync=off']);
+  server = await startPostgres();
 }, 60_000);
-afterAll(() => server.stop());
+afterAll(() => server.stop(), 60_000);
 
 describeStore('PostgreSQL store', (limits) => server.store(limits));

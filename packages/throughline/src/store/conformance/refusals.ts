@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Json, StoreWriter } from '../store.ts';
-import { entry, object, edge, record, refusedShapes, type Suite } from './fixtures.ts';
+import { bytes, entry, object, edge, record, refusedShapes, type Suite } from './fixtures.ts';
 
 export function describeRefusals({ store }: Suite): void {
   const badTexts = { 'a NUL': 'a\0', 'a lone surrogate': 'a\ud800' };
@@ -49,7 +50,27 @@ export function describeRefusals({ store }: Suite): void {
   });
 }
 
+/** Texts of the greatest length, which do not compress, so that indexes get them whole. */
+const longest = (): string => randomBytes(768).toString('base64url');
+
 export function describeBounds({ store }: Suite): void {
+  test('the longest texts are taken everywhere, and found again', async () => {
+    const [a, b, c, d] = [longest(), longest(), longest(), longest()];
+    const one = record(a, { kind: b, activity: c, index: { [c]: d, [d]: c } });
+    await store().write(async (w) => {
+      await w.append([entry(a, { about: b, activity: c, sealed: bytes('s') })]);
+      await w.putObject(object(a, 1, { kind: b, activity: c, parent: d, sealed: bytes('s') }));
+      await w.putEdge(edge(a, b, { id: c, type: d, activity: a }));
+      await w.putRecord(one);
+    });
+    await store().read(async (r) => {
+      expect(await r.log({ after: 0, limit: 9, about: b, activity: c })).toHaveLength(1);
+      expect(await r.objectsOf({ activity: c, parent: d, limit: 9 })).toHaveLength(1);
+      expect(await r.edges([a], { direction: 'out', types: [d] })).toHaveLength(1);
+      expect(await r.records({ kind: b, index: one.index, limit: 9 })).toHaveLength(1);
+    });
+  });
+
   test('numbers that are not integers within 2^53, and limits out of bounds', async () => {
     const asks: ((w: StoreWriter) => Promise<unknown>)[] = [
       (w) => w.putObject(object('o', 2 ** 53)),

