@@ -4,5 +4,5 @@ await run({
   script: 'example',
   what: 'example',
   folder: new URL('./', import.meta.url),
-  options: { transport: ['jsonrpc'] },
+  options: { transport: ['jsonrpc', 'http-json', 'grpc'] },
 });

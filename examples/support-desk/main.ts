@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { appendFileSync } from 'node:fs';
+import { peerTransports } from 'throughline/a2a';
 import { deskCase } from './cases.ts';
 import { bank } from './bank.ts';
 import type { Check, CheckName } from './story/check-names.ts';
@@ -37,9 +38,11 @@ function readOptions() {
       store: { type: 'string' },
     },
   });
-  if (values.transport !== 'jsonrpc') {
-    throw new RangeError(`--transport ${values.transport} is not built yet; there is: jsonrpc`);
+  if (!peerTransports.some((name) => name === values.transport)) {
+    throw new RangeError(`--transport ${values.transport}: there is ${peerTransports.join(', ')}`);
   }
+  // Processes inherit it.
+  process.env['SUPPORT_DESK_TRANSPORT'] = values.transport;
   if (values.store !== undefined && /^[a-z]+:\/\//.test(values.store)) {
     throw new RangeError(`--store ${values.store}: there is: the path of a folder for SQLite`);
   }

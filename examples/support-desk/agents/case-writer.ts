@@ -59,6 +59,7 @@ announce(
     ports: connection.ports,
     principal,
     port,
+    grpc: {},
     handler,
     onFault: logFault,
   }),

@@ -2,7 +2,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { z } from 'zod';
-import { a2aRoutes, agentCard, type A2aRoutes } from 'throughline/a2a';
+import {
+  a2aRoutes,
+  agentCard,
+  openGrpc,
+  withGrpc,
+  type A2aRoutes,
+  type ServedGrpc,
+} from 'throughline/a2a';
 import { makeExecutor, type MessageHandler } from 'throughline/agent';
 import { localPrincipal, startHub } from 'throughline/cli';
 import type { Selector } from 'throughline/handover';
@@ -10,7 +17,7 @@ import type { Hub } from 'throughline/hub';
 import { createMaster, type Grader, type Master } from 'throughline/master';
 import type { Principal } from 'throughline/model';
 import { desk } from './desk-agent.ts';
-import { logFault } from './process.ts';
+import { chosenTransport, logFault } from './process.ts';
 import { secondLine } from './second-line.ts';
 
 const settings = z
@@ -50,18 +57,33 @@ const agentPrincipal = (id: string): Principal => ({
 const { promise: arranged, resolve: arrange } = Promise.withResolvers<Arrangement>();
 
 const routes: A2aRoutes[] = [];
+/** Each agent of this process has a port for gRPC beside its path on the hub's. */
+const rpc: Record<'desk' | 'second-line', ServedGrpc> = {
+  desk: await openGrpc(),
+  'second-line': await openGrpc(),
+};
 
-function mount(hub: Hub, url: string, id: string, about: About, onMessage: MessageHandler) {
+function mount(
+  hub: Hub,
+  url: string,
+  id: keyof typeof rpc,
+  about: About,
+  onMessage: MessageHandler,
+) {
   const principal = agentPrincipal(id);
   const ports = { ...hub.via(principal), ...hub.agent(principal) };
   const mounted = a2aRoutes({
-    card: agentCard({ ...about, version: '1.0.0', url: `${url}/agents/${id}/` }),
+    card: withGrpc(
+      agentCard({ ...about, version: '1.0.0', url: `${url}/agents/${id}/` }),
+      rpc[id].address,
+    ),
     ports,
     agent: principal,
     executor: makeExecutor({ ports, principal, onMessage, onFault: logFault }),
     onFault: logFault,
   });
   routes.push(mounted);
+  rpc[id].serve({ guard: mounted.guard, ports, card: mounted.card });
   return mounted.app;
 }
 
@@ -93,6 +115,7 @@ function deskHandler(hub: Hub): MessageHandler {
           ...(credential !== '' && { credential: `Bearer ${credential}` }),
         })),
         onFault: logFault,
+        ...chosenTransport(),
         ...(process.env['SUPPORT_DESK_FAULT'] === 'hand-over-notes' && { selector: withNotes }),
       });
     const answer = desk({
@@ -190,6 +213,9 @@ process.on('message', (message) => {
 });
 process.send?.({ kind: 'listening', url: running.url });
 await Promise.race([once(process, 'SIGTERM'), once(process, 'disconnect')]);
-await Promise.all(routes.map((mounted) => mounted.drain(2_000)));
+await Promise.all([
+  ...routes.map((mounted) => mounted.drain(2_000)),
+  ...Object.values(rpc).map((each) => each.close(2_000)),
+]);
 await running.close();
 process.exit(0);

@@ -63,6 +63,7 @@ announce(
     ports: connection.ports,
     principal,
     port,
+    grpc: {},
     handler,
     onFault: logFault,
   }),

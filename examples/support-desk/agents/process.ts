@@ -1,5 +1,6 @@
 /** What every agent process of the desk does: read its settings, connect, say where it is, end. */
 import { z } from 'zod';
+import { peerTransports, type PeerTransport } from 'throughline/a2a';
 import { connectAgent, type Connection } from 'throughline/cli';
 import type { Principal } from 'throughline/model';
 
@@ -8,6 +9,12 @@ const settingsSchema = z.object({
   SUPPORT_DESK_KEY: z.string().min(1),
   SUPPORT_DESK_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
 });
+
+/** How the desk's processes speak with each other, where both can; for options of a connection. */
+export function chosenTransport(): { transport?: PeerTransport } {
+  const name = process.env['SUPPORT_DESK_TRANSPORT'];
+  return name === undefined ? {} : { transport: z.enum(peerTransports).parse(name) };
+}
 
 /** This process's place in the desk. */
 export interface Place {

@@ -3,6 +3,7 @@ import { connectA2a } from 'throughline/a2a';
 import type { MessageHandler } from 'throughline/agent';
 import { answerFollowUp } from '../followup.ts';
 import { answerIn } from './desk-agent.ts';
+import { chosenTransport } from './process.ts';
 
 export interface SecondLineOptions {
   deskUrl: string;
@@ -17,6 +18,7 @@ export function secondLine({ deskUrl, credential }: SecondLineOptions): MessageH
       url: deskUrl,
       credential: `Bearer ${credential}`,
       self: { kind: 'agent', name: 'Second line' },
+      ...chosenTransport(),
     });
     try {
       const { tasks } = await connection.listTasks({ contextId: io.contextId });

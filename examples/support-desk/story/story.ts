@@ -9,6 +9,7 @@ import { ThroughlineError, type CaseView } from 'throughline/model';
 import { z } from 'zod';
 import { answerIn, customerPrincipal } from '../agents/desk-agent.ts';
 import { passagesSchema, termsSchema } from '../agents/items.ts';
+import { chosenTransport } from '../agents/process.ts';
 import { bank } from '../bank.ts';
 import type { DeskCase } from '../cases.ts';
 import { followUpSchema, type FollowUpAnswer } from '../followup.ts';
@@ -233,6 +234,7 @@ class Act {
       url: `${this.#desk.parts.hub.url}/agents/${agent}/`,
       credential: `Bearer ${await this.#desk.keyFor(who)}`,
       self: { kind: 'user', name: who },
+      ...chosenTransport(),
     });
   }
 

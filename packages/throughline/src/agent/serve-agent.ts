@@ -1,10 +1,14 @@
 import { agentCard, type AgentDescription } from '../bindings/a2a/card.ts';
+import type { Push } from '../bindings/a2a/push-sender.ts';
+import type { GrpcOptions } from '../bindings/a2a/serve-grpc.ts';
 import { serveA2a, type ServedAgent } from '../bindings/a2a/serve.ts';
 import { contentAccessKey } from '../model/content.ts';
 import type { Principal } from '../model/principal.ts';
 import { makeExecutor } from './executor.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
 import type { Ports } from './io.ts';
+
+type Card = ReturnType<typeof agentCard>;
 
 export interface ServeAgentOptions {
   readonly card: Omit<AgentDescription, 'url'>;
@@ -20,12 +24,16 @@ export interface ServeAgentOptions {
   /** Default: a free one. */
   readonly port?: number;
   readonly publicUrl?: string;
+  /** Serves gRPC too, on a port of its own. Default: not. */
+  readonly grpc?: GrpcOptions;
+  /** What push notifications need; without it the card does not offer them. */
+  readonly push?: Push;
+  /** What callers with an identity get to see instead of the card. */
+  readonly extendedCard?: Card;
   readonly now?: () => Date;
   /** Told of what callers do not see; must not throw. */
   readonly onFault?: (error: unknown, about: { taskId?: string }) => void;
 }
-
-type Card = ReturnType<typeof agentCard>;
 
 /** The card of an agent made with this library. */
 export function cardOf(
@@ -57,7 +65,7 @@ export function cardOf(
  */
 export function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
   const { card, ports, principal, handler, onMessage, now, onFault } = options;
-  const { host, port, publicUrl } = options;
+  const { host, port, publicUrl, grpc, push, extendedCard } = options;
   return serveA2a({
     card: (url) => cardOf({ ...card, url }, { takesContexts: handler !== undefined }),
     ports,
@@ -66,6 +74,9 @@ export function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(publicUrl !== undefined && { publicUrl }),
+    ...(grpc !== undefined && { grpc }),
+    ...(push !== undefined && { push }),
+    ...(extendedCard !== undefined && { extendedCard }),
     ...(now !== undefined && { now }),
     ...(onFault !== undefined && { onFault }),
   });

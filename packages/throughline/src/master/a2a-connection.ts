@@ -1,4 +1,4 @@
-import { connectA2a } from '../bindings/a2a/index.ts';
+import { connectA2a, type PeerTransport } from '../bindings/a2a/index.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Caller, Principal } from '../model/principal.ts';
@@ -12,6 +12,8 @@ export interface A2aConnectOptions {
   readonly name: string;
   /** Plain http to another machine is refused unless this is set. */
   readonly allowPlainHttp?: boolean | undefined;
+  /** Which way to speak with agents whose card names it. Default: the first that the card names. */
+  readonly transport?: PeerTransport | undefined;
   /** Bytes of one answer. Default 32 MiB. */
   readonly maxResponseBytes?: number | undefined;
   /** Milliseconds before a broken connection is taken up again for the first time. */
@@ -25,7 +27,8 @@ const timeoutMs = 86_400_000;
 
 /** Reaches agents over A2A. */
 export function connectOverA2a(options: A2aConnectOptions): Connect {
-  const { a2a, principal, name, allowPlainHttp, maxResponseBytes, retryMs, onFault } = options;
+  const { a2a, principal, name, allowPlainHttp, maxResponseBytes, retryMs, onFault, transport } =
+    options;
   return async (agent, opening): Promise<AgentConnection> => {
     const client = await connectA2a({
       url: agent.url,
@@ -38,6 +41,7 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
       signal: opening,
       ...(agent.credential !== undefined && { credential: agent.credential }),
       ...(allowPlainHttp !== undefined && { allowPlainHttp }),
+      ...(transport !== undefined && { transport }),
       ...(maxResponseBytes !== undefined && { maxResponseBytes }),
     });
     return {

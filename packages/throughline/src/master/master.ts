@@ -1,5 +1,6 @@
 import { countTokens, tokenizerName, type CountTokens } from '../handover/count-tokens.ts';
 import type { Selector } from '../handover/select.ts';
+import type { PeerTransport } from '../bindings/a2a/peer-transport.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { Principal } from '../model/principal.ts';
@@ -29,6 +30,8 @@ export interface MasterOptions {
   readonly connect?: Connect;
   /** Plain http to another machine is refused unless this is set. */
   readonly allowPlainHttp?: boolean;
+  /** Which way to speak with agents whose card names it. Default: the first that the card names. */
+  readonly transport?: PeerTransport;
   /** Bytes of one answer of an agent. Default 32 MiB. */
   readonly maxResponseBytes?: number;
   /** Told of observations that could not be recorded; the run goes on. */

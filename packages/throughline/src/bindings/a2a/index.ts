@@ -4,6 +4,7 @@ export {
   agentCard,
   declaresCorrelation,
   withCorrelation,
+  withGrpc,
   type AgentDescription,
   type ContextTerms,
 } from './card.ts';
@@ -24,4 +25,4 @@ export type { Push, PushSender } from './push-sender.ts';
 export { serveA2a, type ServeA2aOptions, type ServedAgent } from './serve.ts';
 export { a2aRoutes, type A2aEnv, type A2aRoutes, type A2aRoutesOptions } from './server.ts';
 export { currentTrace, withTrace, type Trace } from './trace.ts';
-export type { GrpcOptions } from './serve-grpc.ts';
+export { openGrpc, type GrpcOptions, type ServedGrpc } from './serve-grpc.ts';

@@ -5,11 +5,11 @@ import { grpcPackages } from './grpc-packages.ts';
 import { peerUrl } from './peer-fetch.ts';
 
 /** Ways to speak A2A 1.0, by the names of ours. */
-export const peerTransports = ['json-rpc', 'http-json', 'grpc'] as const;
+export const peerTransports = ['jsonrpc', 'http-json', 'grpc'] as const;
 export type PeerTransport = (typeof peerTransports)[number];
 
 const bindings: Readonly<Record<PeerTransport, string>> = {
-  'json-rpc': 'JSONRPC',
+  jsonrpc: 'JSONRPC',
   'http-json': 'HTTP+JSON',
   grpc: 'GRPC',
 };
@@ -72,12 +72,12 @@ function checkPlace(from: URL | undefined, own: string, address: string): void {
 
 async function openHttp(
   { card, from, allowPlainHttp, ...options }: TransportOptions,
-  kind: 'json-rpc' | 'http-json',
+  kind: 'jsonrpc' | 'http-json',
   url: string,
 ): Promise<OpenedTransport> {
   const address = peerUrl(url, allowPlainHttp);
   checkPlace(from, from?.origin ?? '', address.origin);
-  const Factory = kind === 'json-rpc' ? JsonRpcTransportFactory : RestTransportFactory;
+  const Factory = kind === 'jsonrpc' ? JsonRpcTransportFactory : RestTransportFactory;
   const transport = await new Factory({ fetchImpl: options.fetch }).create(address.href, card);
   return { transport, kind, address: address.href, headers: {}, close: () => undefined };
 }

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 const factories: Readonly<Record<PeerTransport, TransportFactory>> = {
-  'json-rpc': new JsonRpcTransportFactory(),
+  jsonrpc: new JsonRpcTransportFactory(),
   'http-json': new RestTransportFactory(),
   grpc: new GrpcTransportFactory(),
 };
