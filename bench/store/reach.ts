@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openSqliteStore, type Store } from '../../packages/throughline/src/store/index.ts';
+import { openSqliteStore, type Store } from 'throughline/store';
 
 /** Dialogs of one case: a chain this long with a leaf at every link. */
 const chain = 12;

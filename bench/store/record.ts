@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openSqliteStore } from '../../packages/throughline/src/store/index.ts';
+import { openSqliteStore } from 'throughline/store';
 import { rawWriter } from './raw.ts';
 import { assertions, record } from './workload.ts';
 

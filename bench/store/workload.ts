@@ -1,4 +1,4 @@
-import type { Store } from '../../packages/throughline/src/store/index.ts';
+import type { Store } from 'throughline/store';
 
 /** One assertion as the hub records it: an entry, the object it changes, sometimes an edge. */
 export interface Assertion {
