@@ -30,6 +30,17 @@ describe('the command line', () => {
     ['grant', 'create'],
     ['grant', 'list'],
     ['grant', 'revoke'],
+    ['quota', 'show'],
+    ['quota', 'set'],
+    ['case', 'search'],
+    ['case', 'close'],
+    ['case', 'reopen'],
+    ['case', 'label'],
+    ['case', 'merge'],
+    ['case', 'split'],
+    ['case', 'correct'],
+    ['case', 'undo'],
+    ['case', 'erase'],
     ['doctor'],
     ['completion'],
   ])('helps with examples: %s %s', async (...words) => {
@@ -51,9 +62,16 @@ describe('the command line', () => {
     [['grant', 'create', 'x'], '--to'],
     [['case', 'list', '--limit', 'many'], '--limit'],
     [['serve', '--port', '70000'], '--port'],
-    [['serve', '--store', 'postgres://localhost/x'], 'what exists'],
+    [['serve', '--port', '0', '--store', 'postgres://localhost/x'], 'what exists'],
     [['serve', '--host', '0.0.0.0', ...nowhere], 'plain HTTP'],
     [['case', 'list', '--hub', 'nonsense'], 'is no URL'],
+    [['case', 'erase', 'x'], '--yes'],
+    [['case', 'label', 'x', 'ticket'], 'name=value'],
+    [['case', 'correct', 'x', 'tsk_1', 'flying'], 'nothing that can be said'],
+    [['quota', 'set', '--contexts', 'many'], '--contexts'],
+    [['serve', '--context-policy', 'maybe'], 'Allowed choices'],
+    [['serve', '--context-ttl', 'long'], '--context-ttl'],
+    [['serve', '--jwt-issuer', 'https://a.example'], '--jwt-audience'],
     [['grant', 'create', 'x', '--to', 'y', '--allow', 'fly'], '--allow'],
   ])('ends with 2 when it is used wrongly: %j', async (words, says) => {
     const { err, exitCode } = await tell(...words);
@@ -87,7 +105,7 @@ describe('completion', () => {
 
   it('offers commands, then options, then an option’s values', () => {
     expect(candidates(whole, ['ca'])).toEqual(['case']);
-    expect(candidates(whole, ['case', ''])).toEqual(['list', 'show']);
+    expect(candidates(whole, ['case', 's'])).toEqual(['search', 'show', 'split']);
     expect(candidates(whole, ['case', 'show', 'x', '--t'])).toEqual(['--tree', '--timeline']);
     expect(candidates(whole, ['key', 'create', 'x', '--role', 'a'])).toEqual(['agent']);
     expect(candidates(whole, [''])).not.toContain('complete');

@@ -2,14 +2,18 @@ import type { AgentPorts } from '../agent/ports.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { HubClient } from '../client/index.ts';
 import { ThroughlineError } from '../errors.ts';
-import { Hub } from '../hub/index.ts';
+import { Hub, type HubTerms } from '../hub/index.ts';
 import type { MasterPorts } from '../master/ports.ts';
 import type { Principal } from '../model/principal.ts';
+import type { Quotas } from '../model/quota.ts';
+import type { Swept, Terms } from '../model/terms.ts';
 import { serveHub, type Failure, type Mount } from '../server/index.ts';
 import { openSqliteStore } from '../store/index.ts';
 import { DataFolder } from './data-folder.ts';
+import { jwtOptions, type JwtSettings } from './jwt-keys.ts';
+import { startSweeping } from './sweeping.ts';
 
-export interface OpenHubOptions {
+export interface OpenHubOptions extends Partial<HubTerms> {
   /** Folder for the database and the keys; made where missing. */
   readonly dataDir: string;
   /** Path of the SQLite file. Default: `hub.sqlite` in the folder. */
@@ -18,6 +22,10 @@ export interface OpenHubOptions {
   readonly domainKeyFile?: string;
   /** The hub's URL origin; ContextURIs begin with it. */
   readonly origin: string;
+  /** Whose tokens are taken beside the hub's own keys. */
+  readonly jwt?: JwtSettings;
+  /** Limits of tenants for which no operator set others. */
+  readonly quotas?: Partial<Quotas>;
 }
 
 /** Who the key in the data folder belongs to. */
@@ -41,12 +49,30 @@ export async function openHub(options: OpenHubOptions): Promise<Hub> {
   const domainKey = folder.domainKey(path, options.domainKeyFile);
   const store = await openSqliteStore({ path });
   try {
-    return await Hub.open({ store, domainKey, origin: options.origin });
+    const { origin, jwt, quotas } = options;
+    return await Hub.open({
+      ...termsIn(options),
+      store,
+      domainKey,
+      origin,
+      ...(jwt === undefined ? {} : { jwt: jwtOptions(jwt) }),
+      ...(quotas === undefined ? {} : { quotas }),
+    });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
+
+const termsIn = (options: Partial<HubTerms>): Partial<HubTerms> => {
+  const { contextPolicy, contextTtlMs, taskTtlMs, historyTtlMs } = options;
+  return {
+    ...(contextPolicy === undefined ? {} : { contextPolicy }),
+    ...(contextTtlMs === undefined ? {} : { contextTtlMs }),
+    ...(taskTtlMs === undefined ? {} : { taskTtlMs }),
+    ...(historyTtlMs === undefined ? {} : { historyTtlMs }),
+  };
+};
 
 export interface StartHubOptions extends Omit<OpenHubOptions, 'origin'> {
   /** 0: any free one. */
@@ -58,6 +84,10 @@ export interface StartHubOptions extends Omit<OpenHubOptions, 'origin'> {
   /** A2A agents that live in the hub's process, by name, served under `/agents/{name}`. */
   readonly mounts?: (hub: Hub, origin: string) => Readonly<Record<string, Mount>>;
   readonly onFailure?: (failure: Failure) => void;
+  /** Milliseconds between two looks at what its time is over for. Default: a minute. */
+  readonly sweepEveryMs?: number;
+  /** Told when something was ended because its time was over. */
+  readonly onSwept?: (swept: Swept) => void;
 }
 
 export interface RunningHub {
@@ -78,7 +108,13 @@ export async function startHub(options: StartHubOptions): Promise<RunningHub> {
     hub: (origin) => openHub({ ...options, origin }),
   });
   const { hub, url } = served;
+  const sweeping = startSweeping(hub, {
+    everyMs: options.sweepEveryMs ?? 60_000,
+    onSwept: options.onSwept,
+    onFailure: (error) => options.onFailure?.({ requestId: '', method: 'sweep', path: '', error }),
+  });
   const close = async () => {
+    await sweeping.stop();
     await served.close();
     await hub.close();
   };
@@ -118,6 +154,8 @@ export interface Connection {
   /** Both of these in one, as `serveAgent` takes them. */
   readonly ports: A2aPorts & AgentPorts;
   readonly master: MasterPorts;
+  /** How the hub treats contexts and history: what the agent's card states. */
+  readonly terms: () => Promise<Terms>;
   close(): Promise<void>;
 }
 
@@ -144,7 +182,8 @@ export async function connectAgent(options: ConnectOptions): Promise<Connection>
   if ('hubUrl' in options) {
     const client = new HubClient({ url: options.hubUrl, key: options.key });
     const ports = client.ports();
-    return { a2a: ports, agent: ports, ports, master: client.master(), close: nothing };
+    const terms = () => client.terms();
+    return { a2a: ports, agent: ports, ports, master: client.master(), terms, close: nothing };
   }
   const { principal, origin = 'http://localhost' } = options;
   const hub = await openHub({ ...options, origin });
@@ -155,6 +194,7 @@ export async function connectAgent(options: ConnectOptions): Promise<Connection>
     agent: ports,
     ports,
     master: hub.master(principal),
+    terms: () => Promise.resolve(hub.terms),
     close: () => hub.close(),
   };
 }

@@ -1,51 +1,50 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
-import { admissionSchema, type Admission, type AdmissionRequest } from '../model/admission.ts';
 import {
-  caseSummarySchema,
+  admissionSchema,
+  casePageSchema,
   caseViewSchema,
   explanationSchema,
-  timelinePageSchema,
-  type CaseSummary,
-  type CaseView,
-  type Explanation,
-  type TimelinePage,
-} from '../model/case-view.ts';
-import { grantSchema, type Grant, type GrantRequest } from '../model/grant.ts';
-import type { Observation } from '../model/observation.ts';
-import { principalSchema, type Caller as Acting, type Principal } from '../model/principal.ts';
-import {
+  grantSchema,
+  handoverTextsSchema,
+  keySummarySchema,
+  madeKeySchema,
+  principalSchema,
+  quotaReportSchema,
   taskPageSchema,
   taskRecordSchema,
+  termsSchema,
+  timelinePageSchema,
+  type Admission,
+  type AdmissionRequest,
+  type Caller as Acting,
+  type CasePage,
+  type CaseQuery,
+  type CaseView,
+  type Explanation,
+  type Grant,
+  type GrantRequest,
+  type HandoverTexts,
+  type KeyRequest,
+  type KeySummary,
+  type MadeKey,
+  type Observation,
+  type Principal,
+  type QuotaReport,
+  type Quotas,
   type TaskPage,
   type TaskQuery,
   type TaskRecord,
-} from '../model/task-record.ts';
+  type Terms,
+  type TimelinePage,
+} from '../model/index.ts';
 import { agentCalls, type AgentCalls } from './agent-calls.ts';
 import { handedOn } from './handed-on.ts';
 import { Caller, segment, type Call, type HubClientOptions } from './call.ts';
+import { caseCalls, type CaseCalls } from './case-calls.ts';
 import { unlessMissing } from './missing.ts';
 import { masterCalls, type MasterCalls } from './master-calls.ts';
 import { pushCalls, type PushCalls } from './push-calls.ts';
-
-const keySummarySchema = z.object({
-  id: z.string(),
-  principal: principalSchema,
-  label: z.string().exactOptional(),
-  createdAt: z.string(),
-  revoked: z.boolean(),
-});
-export type KeySummary = z.infer<typeof keySummarySchema>;
-
-const casesSchema = z.object({
-  cases: z.array(caseSummarySchema),
-  cursor: z.string().exactOptional(),
-});
-const textsSchema = z.object({
-  sent: z.string(),
-  fullHistory: z.string(),
-  returned: z.string().exactOptional(),
-});
 
 type PortName =
   | 'authenticate'
@@ -158,10 +157,13 @@ export class HubClient {
     await this.#call.nothing({ ...call, headers: handedOn(caller) });
   }
 
-  async cases(
-    query: { cursor?: string; pageSize?: number } = {},
-  ): Promise<{ cases: CaseSummary[]; cursor?: string }> {
-    return this.#call.json({ method: 'GET', path: '/cases', query }, casesSchema);
+  async cases(query: CaseQuery = {}): Promise<CasePage> {
+    return this.#call.json({ method: 'GET', path: '/cases', query }, casePageSchema);
+  }
+
+  /** What people do with one case, by the id of it or of anything in it. */
+  case(id: string): CaseCalls {
+    return caseCalls(this.#call, id);
   }
 
   /** `id`: an Activity's (`act_…`) or the contextId of its initial Dialog. */
@@ -184,9 +186,9 @@ export class HubClient {
     return this.#call.json({ method: 'GET', path: '/explain', query }, explanationSchema);
   }
 
-  async handoverTexts(caseId: string, taskId: string): Promise<z.infer<typeof textsSchema>> {
+  async handoverTexts(caseId: string, taskId: string): Promise<HandoverTexts> {
     const path = `/cases/${segment(caseId)}/handovers/${segment(taskId)}/texts`;
-    return this.#call.json({ method: 'GET', path }, textsSchema);
+    return this.#call.json({ method: 'GET', path }, handoverTextsSchema);
   }
 
   async grant(contextId: string, request: GrantRequest): Promise<Grant> {
@@ -205,12 +207,9 @@ export class HubClient {
   }
 
   /** The key's secret is in this answer and nowhere else. */
-  async createKey(request: {
-    principal: Principal;
-    label?: string;
-  }): Promise<{ id: string; key: string }> {
-    const schema = z.object({ id: z.string(), key: z.string() });
-    return this.#call.json({ method: 'POST', path: '/keys', json: request }, schema);
+  async createKey(request: KeyRequest): Promise<MadeKey> {
+    const call = { method: 'POST', path: '/keys', json: request } as const;
+    return this.#call.json(call, madeKeySchema);
   }
 
   async keys(): Promise<KeySummary[]> {
@@ -220,6 +219,21 @@ export class HubClient {
 
   async revokeKey(id: string): Promise<void> {
     await this.#call.nothing({ method: 'DELETE', path: `/keys/${segment(id)}` });
+  }
+
+  /** How the hub treats contexts and history: what an agent's card states. */
+  async terms(): Promise<Terms> {
+    return this.#call.json({ method: 'GET', path: '/terms' }, termsSchema);
+  }
+
+  async quotas(principal?: string): Promise<QuotaReport> {
+    const query = { principal };
+    return this.#call.json({ method: 'GET', path: '/quotas', query }, quotaReportSchema);
+  }
+
+  /** Sets all limits of the tenant; what is left out has none. */
+  async setQuotas(json: Quotas): Promise<void> {
+    await this.#call.nothing({ method: 'PUT', path: '/quotas', json, idempotent: true });
   }
 
   async health(): Promise<{ ok: true }> {

@@ -2,6 +2,7 @@ import { createLocalJWKSet, errors, jwtVerify, type JSONWebKeySet, type JWTPaylo
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import { principalSchema, roles, type Principal } from '../model/index.ts';
+import { parse } from './refusals.ts';
 
 /** Signatures by key pairs alone: with a shared secret, whoever checks a token could make one. */
 const algorithms = [
@@ -63,7 +64,7 @@ export class Jwts {
   constructor(options: JwtOptions, now: () => Date) {
     this.#options = options;
     this.#now = now;
-    if (!('url' in options.keys)) this.#keys = jwksSchema.parse(options.keys);
+    if (!('url' in options.keys)) this.#keys = parse(jwksSchema, options.keys, 'jwks');
   }
 
   /** Undefined for what is no token of this issuer for this hub now. `unavailable` before any key is known. */

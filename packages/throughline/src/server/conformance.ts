@@ -2,6 +2,7 @@ import type { AgentPorts } from '../agent/ports.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { MasterPorts } from '../master/ports.ts';
 import type { Principal } from '../model/principal.ts';
+import type { Terms } from '../model/terms.ts';
 import type { ServedHub } from './ports.ts';
 import type { Route } from './route.ts';
 import { hubRoutes } from './routes.ts';
@@ -99,6 +100,22 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     'get /cases/{id}/handovers/{taskId}/texts': {
       params: { id: nothing('ctx'), taskId: nothing('tsk') },
     },
+    'get /terms': {},
+    'get /quotas': { query: { principal: 'priya' } },
+    'put /quotas': { json: { tenant: { contexts: 5 }, principal: {} } },
+    'post /cases/{id}/close': { ...context, json: {} },
+    'post /cases/{id}/reopen': { ...context, json: {} },
+    'post /cases/{id}/labels': { ...context, json: { label: { name: 'ticket', value: '1' } } },
+    'post /cases/{id}/merge': { ...context, json: { into: nothing('ctx') } },
+    'post /cases/{id}/split': { ...context, json: { objective: 'the rest' } },
+    'post /cases/{id}/corrections': {
+      ...context,
+      json: {
+        corrections: [{ about: nothing('tsk'), statement: { says: 'task.unresolved' } }],
+      },
+    },
+    'post /cases/{id}/undo': { ...context, json: { assertion: nothing('asr') } },
+    'delete /cases/{id}': context,
     'get /explain': { query: { a: nothing('tsk'), b: nothing('act') } },
     'post /contexts/{id}/grants': { ...context, json: { grantee: 'x', operations: ['get'] } },
     'get /contexts/{id}/grants': context,
@@ -195,6 +212,11 @@ export class StubHub implements ServedHub {
     return Promise.reject(new ThroughlineError('unauthenticated', 'no valid key'));
   }
 
+  get terms(): Terms {
+    this.reached.push('terms');
+    return { contextPolicy: 'refuse' };
+  }
+
   health(): Promise<{ ok: true; seq: number }> {
     return Promise.resolve({ ok: true, seq: 7 });
   }
@@ -234,6 +256,16 @@ export class StubHub implements ServedHub {
   readonly settlePushConfig = this.#reach('settlePushConfig');
   readonly cases = this.#reach('cases');
   readonly caseView = this.#reach('caseView');
+  readonly closeCase = this.#reach('closeCase');
+  readonly reopenCase = this.#reach('reopenCase');
+  readonly labelCase = this.#reach('labelCase');
+  readonly mergeCase = this.#reach('mergeCase');
+  readonly splitCase = this.#reach('splitCase');
+  readonly correctCase = this.#reach('correctCase');
+  readonly undoInCase = this.#reach('undoInCase');
+  readonly eraseCase = this.#reach('eraseCase');
+  readonly quotaReport = this.#reach('quotaReport');
+  readonly setQuotas = this.#reach('setQuotas');
   readonly timeline = this.#reach('timeline');
   readonly explain = this.#reach('explain');
   readonly handoverTexts = this.#reach('handoverTexts');

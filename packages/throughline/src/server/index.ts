@@ -8,4 +8,3 @@ export {
   type ServedHubHandle,
   type ServeHubOptions,
 } from './serve.ts';
-export type { KeySummary } from './schemas.ts';

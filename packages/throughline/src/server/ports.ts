@@ -1,39 +1,62 @@
 import type { A2aPorts, PushPorts } from '../bindings/a2a/ports.ts';
 import type { AgentPorts } from '../agent/ports.ts';
 import type { MasterPorts } from '../master/ports.ts';
-import type { CaseSummary, CaseView, Explanation, TimelinePage } from '../model/case-view.ts';
-import type { Grant, GrantRequest } from '../model/grant.ts';
-import type { Principal } from '../model/principal.ts';
-import type { KeySummary } from './schemas.ts';
+import type {
+  CasePage,
+  CaseQuery,
+  CaseView,
+  Caused,
+  Correction,
+  Explanation,
+  Grant,
+  GrantRequest,
+  HandoverTexts,
+  KeyRequest,
+  KeySummary,
+  Labelling,
+  MadeKey,
+  Merging,
+  Principal,
+  QuotaReport,
+  Quotas,
+  Said,
+  Split,
+  Splitting,
+  Terms,
+  TimelinePage,
+  Undoing,
+} from '../model/index.ts';
 
 /** What the HTTP API needs of a hub. Every method checks rights itself; none is checked here. */
 export interface ServedHub extends A2aPorts, PushPorts {
   master(principal: Principal): MasterPorts;
   agent(principal: Principal): AgentPorts;
-  cases(
-    principal: Principal,
-    query: { cursor?: string; pageSize?: number },
-  ): Promise<{ cases: readonly CaseSummary[]; cursor?: string }>;
+  /** Told to everybody who is let in. */
+  readonly terms: Terms;
+  cases(principal: Principal, query: CaseQuery): Promise<CasePage>;
   caseView(principal: Principal, id: string): Promise<CaseView>;
+  closeCase(principal: Principal, id: string, given: Caused): Promise<Said>;
+  reopenCase(principal: Principal, id: string, given: Caused): Promise<Said>;
+  labelCase(principal: Principal, id: string, given: Labelling): Promise<Said>;
+  mergeCase(principal: Principal, id: string, given: Merging): Promise<Said>;
+  splitCase(principal: Principal, id: string, given: Splitting): Promise<Split>;
+  correctCase(principal: Principal, id: string, given: Correction): Promise<Said>;
+  undoInCase(principal: Principal, id: string, given: Undoing): Promise<Said>;
+  eraseCase(principal: Principal, id: string, given: Caused): Promise<Said>;
   timeline(
     principal: Principal,
     id: string,
     query: { after?: number; limit?: number },
   ): Promise<TimelinePage>;
   explain(principal: Principal, a: string, b?: string): Promise<Explanation>;
-  handoverTexts(
-    principal: Principal,
-    caseId: string,
-    taskId: string,
-  ): Promise<{ sent: string; fullHistory: string; returned?: string }>;
+  handoverTexts(principal: Principal, caseId: string, taskId: string): Promise<HandoverTexts>;
   grant(principal: Principal, contextId: string, request: GrantRequest): Promise<Grant>;
   grants(principal: Principal, contextId: string): Promise<readonly Grant[]>;
   revokeGrant(principal: Principal, grantId: string): Promise<void>;
-  createKey(
-    principal: Principal,
-    request: { principal: Principal; label?: string },
-  ): Promise<{ id: string; key: string }>;
+  createKey(principal: Principal, request: KeyRequest): Promise<MadeKey>;
   keys(principal: Principal): Promise<readonly KeySummary[]>;
   revokeKey(principal: Principal, id: string): Promise<void>;
+  quotaReport(principal: Principal, of?: string): Promise<QuotaReport>;
+  setQuotas(principal: Principal, limits: Quotas): Promise<void>;
   health(): Promise<{ ok: true; seq: number }>;
 }

@@ -41,7 +41,11 @@ describe('an error as problem details', () => {
 
   it('says when to come again, and how to authenticate', () => {
     expect(header('unavailable', 'Retry-After')).toBe('1');
-    expect(header('quota', 'Retry-After')).toBe('1');
+    expect(header('quota', 'Retry-After')).toBeNull();
+    const details = { retryAfterSeconds: 42 };
+    const full = problemResponse(new ThroughlineError('quota', 'too many', { details }));
+    expect(full.status).toBe(429);
+    expect(full.headers.get('Retry-After')).toBe('42');
     expect(header('unauthenticated', 'WWW-Authenticate')).toBe('Bearer');
   });
 });

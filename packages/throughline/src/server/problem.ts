@@ -63,6 +63,8 @@ export function problemResponse(thrown: unknown): Response {
   };
   const headers = new Headers({ 'Content-Type': problemMediaType });
   if (error.code === 'unauthenticated') headers.set('WWW-Authenticate', 'Bearer');
-  if (error.code === 'unavailable' || error.code === 'quota') headers.set('Retry-After', '1');
+  const { retryAfterSeconds } = error.details;
+  if (typeof retryAfterSeconds === 'number') headers.set('Retry-After', String(retryAfterSeconds));
+  else if (error.code === 'unavailable') headers.set('Retry-After', '1');
   return new Response(JSON.stringify(body), { status: body.status, headers });
 }

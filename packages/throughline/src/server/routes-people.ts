@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import {
-  caseSummarySchema,
+  caseQuerySchema,
+  casePageSchema,
   caseViewSchema,
   explanationSchema,
   timelinePageSchema,
 } from '../model/case-view.ts';
 import { grantRequestSchema, grantSchema } from '../model/grant.ts';
-import { foreignId, idSchema, shortText } from '../model/ids.ts';
+import { foreignId, idSchema } from '../model/ids.ts';
+import { keyRequestSchema, keySummarySchema, madeKeySchema } from '../model/key.ts';
 import { limits } from '../model/limits.ts';
 import { principalSchema } from '../model/principal.ts';
+import { quotaReportSchema, quotasSchema } from '../model/quota.ts';
+import { termsSchema } from '../model/terms.ts';
+import { handoverTextsSchema } from '../model/usage.ts';
 import { empty, route, type Route } from './route.ts';
-import { keySummarySchema } from './schemas.ts';
 
 const id = z.strictObject({ id: foreignId });
 const pageSize = z.int().min(1).max(limits.pageSize).exactOptional();
@@ -21,12 +25,9 @@ export const peopleRoutes: readonly Route[] = [
     ...empty,
     method: 'get',
     path: '/cases',
-    summary: 'Cases that one may see, latest first',
-    query: z.strictObject({ cursor: z.string().max(2_048).exactOptional(), pageSize }),
-    gives: z.object({
-      cases: z.array(caseSummarySchema).readonly(),
-      cursor: z.string().exactOptional(),
-    }),
+    summary: 'Cases that one may see, latest first; searched by words, label and participant',
+    query: caseQuerySchema.strict(),
+    gives: casePageSchema,
     handle: (hub, { principal, query }) => hub.cases(principal, query),
   }),
   route({
@@ -54,11 +55,7 @@ export const peopleRoutes: readonly Route[] = [
     path: '/cases/{id}/handovers/{taskId}/texts',
     summary: 'Both counted texts of a hand-over',
     params: z.strictObject({ id: foreignId, taskId: foreignId }),
-    gives: z.object({
-      sent: z.string(),
-      fullHistory: z.string(),
-      returned: z.string().exactOptional(),
-    }),
+    gives: handoverTextsSchema,
     handle: (hub, { principal, params }) => hub.handoverTexts(principal, params.id, params.taskId),
   }),
   route({
@@ -105,8 +102,8 @@ export const peopleRoutes: readonly Route[] = [
     method: 'post',
     path: '/keys',
     summary: 'Makes an API key; its secret is in this answer and nowhere else',
-    body: z.strictObject({ principal: principalSchema.strict(), label: shortText.exactOptional() }),
-    gives: z.object({ id: z.string(), key: z.string() }),
+    body: keyRequestSchema.extend({ principal: principalSchema.strict() }).strict(),
+    gives: madeKeySchema,
     handle: (hub, { principal, body }) => hub.createKey(principal, body),
   }),
   route({
@@ -125,5 +122,31 @@ export const peopleRoutes: readonly Route[] = [
     params: z.strictObject({ id: idSchema('key') }),
     gives: 'nothing',
     handle: (hub, { principal, params }) => hub.revokeKey(principal, params.id),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/terms',
+    summary: 'How this hub treats contexts, and how long it keeps things',
+    gives: termsSchema,
+    handle: async (hub) => hub.terms,
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/quotas',
+    summary: 'Limits of the tenant, what is used of them, and what one principal uses',
+    query: z.strictObject({ principal: foreignId.exactOptional() }),
+    gives: quotaReportSchema,
+    handle: (hub, { principal, query }) => hub.quotaReport(principal, query.principal),
+  }),
+  route({
+    ...empty,
+    method: 'put',
+    path: '/quotas',
+    summary: 'Sets all limits of the tenant; what is left out has none',
+    body: quotasSchema.strict(),
+    gives: 'nothing',
+    handle: (hub, { principal, body }) => hub.setQuotas(principal, body),
   }),
 ];

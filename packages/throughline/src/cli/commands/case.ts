@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { HubClient } from '../../client/index.ts';
 import { ThroughlineError } from '../../errors.ts';
 import type { Assertion } from '../../model/assertion.ts';
-import type { CaseSummary } from '../../model/case-view.ts';
 import { limits } from '../../model/limits.ts';
 import {
   clientOf,
@@ -13,30 +12,21 @@ import {
   withHub,
   type Surroundings,
 } from '../command.ts';
-import type { Output } from '../output.ts';
-import { table } from '../table.ts';
-import { clean } from '../terminal.ts';
-import { activityPart, caseHead, conflictsPart, stuckPart } from '../views/case-parts.ts';
+import {
+  activityPart,
+  caseHead,
+  conflictsPart,
+  stuckPart,
+  truncatedPart,
+} from '../views/case-parts.ts';
 import { caseTree } from '../views/case-tree.ts';
 import { timelineLines } from '../views/timeline.ts';
-import { moment, Words } from '../views/words.ts';
+import { Words } from '../views/words.ts';
+import { listCommands } from './case-list.ts';
+import { caseWorkCommands } from './case-work.ts';
 
-const listSchema = z.object({
-  limit: z.coerce.number().int().min(1).max(10_000).default(20),
-});
-
-/** `throughline case list | show`. */
+/** `throughline case list | search | show | close | …`. */
 export function caseCommand(surroundings: Surroundings): Command {
-  const list = withHub(
-    command('list', 'Cases that one may see, latest first', ['case list', 'case list --json']),
-  )
-    .option('--limit <n>', 'cases at most', '20')
-    .action(async (options: unknown) => {
-      const { limit } = parseOptions(listSchema, options);
-      const found = await readCases(clientOf(options), limit);
-      const out = outputOf(surroundings, options);
-      out.result(found, () => listLines(out, found));
-    });
   const show = withHub(
     command('show', 'One case: what belongs together, and what is stuck', [
       'case show ctx_01h…',
@@ -53,52 +43,14 @@ export function caseCommand(surroundings: Surroundings): Command {
     .action(async (id: string, options: unknown) => {
       await showCase(surroundings, id, options);
     });
-  return command('case', 'Look at cases', ['case list', 'case show ctx_01h…'])
-    .addCommand(list)
-    .addCommand(show);
-}
-
-interface Cases extends Record<string, unknown> {
-  readonly cases: readonly CaseSummary[];
-  /** There are more than were asked for. */
-  readonly more: boolean;
-}
-
-async function readCases(client: HubClient, limit: number): Promise<Cases> {
-  const cases: CaseSummary[] = [];
-  let cursor: string | undefined;
-  do {
-    const pageSize = Math.min(limit - cases.length, limits.pageSize);
-    const page = await client.cases({ pageSize, ...(cursor === undefined ? {} : { cursor }) });
-    cases.push(...page.cases);
-    cursor = page.cursor;
-  } while (cursor !== undefined && cases.length < limit);
-  return { cases, more: cursor !== undefined };
-}
-
-function listLines({ terminal }: Output, { cases, more }: Cases): string[] {
-  if (cases.length === 0) return ['No cases yet.'];
-  const columns = [
-    { title: 'CASE' },
-    { title: 'CHANGED' },
-    { title: 'TASKS', align: 'right' },
-    { title: 'STUCK', align: 'right' },
-    { title: 'OWNER', optional: true },
-    { title: 'ABOUT', flexible: true },
-  ] as const;
-  // Whole ids here, on a terminal too: they are there to be given to the next command.
-  const rows = cases.map((each) => [
-    each.contextId ?? each.activity,
-    moment(each.updatedAt),
-    String(each.counts.tasks),
-    String(each.stuck),
-    clean(each.owner ?? ''),
-    clean(each.objective ?? ''),
+  const whole = command('case', 'Look at cases, and keep them in order', [
+    'case list',
+    'case show ctx_01h…',
+    'case label ctx_01h… ticket=1234',
   ]);
-  const lines = table(terminal, columns, rows, (text, column, row) =>
-    column === 3 && (cases[row]?.stuck ?? 0) > 0 ? terminal.paint('yellow', text) : text,
-  );
-  return more ? [...lines, terminal.paint('dim', 'There are more: --limit N')] : lines;
+  const all = [...listCommands(surroundings), show, ...caseWorkCommands(surroundings)];
+  for (const each of all) whole.addCommand(each);
+  return whole;
 }
 
 const showSchema = z.object({
@@ -115,9 +67,9 @@ async function showCase(surroundings: Surroundings, id: string, options: unknown
     out.result({ case: view }, () => []);
     return;
   }
-  const assertions = await readTimeline(client, id);
-  const words = new Words(view, out.terminal, assertions);
+  const words = new Words(view, out.terminal);
   if (timeline) {
+    const assertions = await readTimeline(client, id);
     out.result({ case: view.summary, assertions }, () => timelineLines(words, assertions));
   } else {
     out.result({ case: view }, () => caseLines(words, activity));
@@ -130,6 +82,7 @@ function caseLines(words: Words, activity: boolean): string[] {
     ...stuckPart(words),
     ...(activity ? activityPart(words) : ['', ...caseTree(words)]),
     ...conflictsPart(words),
+    ...truncatedPart(words),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
-import type { KeySummary } from '../../client/index.ts';
 import { foreignId, shortText } from '../../model/ids.ts';
+import type { KeySummary } from '../../model/key.ts';
 import { roles } from '../../model/principal.ts';
 import {
   clientOf,

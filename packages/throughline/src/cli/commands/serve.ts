@@ -1,9 +1,12 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
+import { ThroughlineError } from '../../errors.ts';
+import { foreignId } from '../../model/ids.ts';
 import { command, outputOf, parseOptions, withData, type Surroundings } from '../command.ts';
 import { DataFolder } from '../data-folder.ts';
 import type { Output } from '../output.ts';
-import type { RunningHub } from '../wire.ts';
+import { duration } from '../duration.ts';
+import type { RunningHub, StartHubOptions } from '../wire.ts';
 
 const defaultPort = 4680;
 
@@ -15,7 +18,20 @@ const serveSchema = z.object({
   store: z.string().exactOptional(),
   domainKeyFile: z.string().exactOptional(),
   allowPlainHttp: z.boolean().default(false),
+  contextPolicy: z.enum(['refuse', 'adopt']).default('refuse'),
+  contextTtl: duration.exactOptional(),
+  taskTtl: duration.exactOptional(),
+  historyTtl: duration.exactOptional(),
+  sweepEvery: duration.exactOptional(),
+  jwtIssuer: z.string().exactOptional(),
+  jwtAudience: z.string().exactOptional(),
+  jwksUrl: z.string().exactOptional(),
+  jwksFile: z.string().exactOptional(),
+  jwtTenant: foreignId.exactOptional(),
+  jwtTenantClaim: z.string().exactOptional(),
+  jwtRoleClaim: z.string().exactOptional(),
 });
+type Serving = z.output<typeof serveSchema>;
 
 /** `throughline serve`: a hub until SIGINT or SIGTERM. */
 export const serveCommand = (surroundings: Surroundings): Command =>
@@ -35,15 +51,38 @@ export const serveCommand = (surroundings: Surroundings): Command =>
         'THROUGHLINE_DOMAIN_KEY_FILE',
       ),
     )
+    .addOption(
+      new Option('--context-policy <policy>', 'contextIds that clients bring: refused or adopted')
+        .choices(['refuse', 'adopt'])
+        .default('refuse'),
+    )
+    .option('--context-ttl <time>', 'a context that no message used so long is over', '30d')
+    .option('--task-ttl <time>', 'records of tasks go so long after they are over (default: never)')
+    .option(
+      '--history-ttl <time>',
+      'cases are erased so long after their last change (default: never)',
+    )
+    .option('--sweep-every <time>', 'how often that is looked after', '1m')
+    .option('--jwt-issuer <iss>', 'takes tokens of this issuer, too')
+    .option('--jwt-audience <aud>', 'that are meant for this hub')
+    .option('--jwks-url <url>', 'where the issuer publishes its keys')
+    .option('--jwks-file <file>', 'a file with the issuer’s keys')
+    .option('--jwt-tenant <id>', 'tenant of tokens that name none')
+    .option('--jwt-tenant-claim <name>', 'claim with the tenant (default: tenant)')
+    .option('--jwt-role-claim <name>', 'claim with the role or scopes (default: role)')
     .option('--allow-plain-http', 'plain HTTP on an address that other machines reach')
     .action(async (options: unknown) => {
-      const { data, ...rest } = parseOptions(serveSchema, options);
+      const serving = parseOptions(serveSchema, options);
+      const { data } = serving;
       const out = outputOf(surroundings, options);
       // Only here: everybody else's commands start without a hub and its database.
       const { startHub } = await import('../wire.ts');
       const running = await startHub({
-        ...rest,
-        dataDir: data,
+        ...settingsOf(serving),
+        onSwept: ({ contexts, tasks, replies, cases }) =>
+          out.note(
+            `Time is over for ${contexts} contexts, ${tasks} tasks, ${replies} replies, ${cases} cases`,
+          ),
         onFailure: ({ requestId, method, path, error }) => {
           const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
           out.note(`${requestId} ${method} ${path}: ${what}`);
@@ -54,6 +93,49 @@ export const serveCommand = (surroundings: Surroundings): Command =>
       if (!out.json) out.note('Closing: requests under way may end …');
       await running.close();
     });
+
+function settingsOf(serving: Serving): StartHubOptions {
+  const { data, port, host, origin, store, domainKeyFile, allowPlainHttp } = serving;
+  const { contextPolicy, contextTtl, taskTtl, historyTtl, sweepEvery } = serving;
+  const jwt = jwtSettingsOf(serving);
+  return {
+    dataDir: data,
+    port,
+    host,
+    allowPlainHttp,
+    contextPolicy,
+    ...(origin === undefined ? {} : { origin }),
+    ...(store === undefined ? {} : { store }),
+    ...(domainKeyFile === undefined ? {} : { domainKeyFile }),
+    ...(contextTtl === undefined ? {} : { contextTtlMs: contextTtl }),
+    ...(taskTtl === undefined ? {} : { taskTtlMs: taskTtl }),
+    ...(historyTtl === undefined ? {} : { historyTtlMs: historyTtl }),
+    ...(sweepEvery === undefined ? {} : { sweepEveryMs: sweepEvery }),
+    ...(jwt === undefined ? {} : { jwt }),
+  };
+}
+
+function jwtSettingsOf(serving: Serving): StartHubOptions['jwt'] {
+  const { jwtIssuer, jwtAudience, jwksUrl, jwksFile } = serving;
+  const { jwtTenant, jwtTenantClaim, jwtRoleClaim } = serving;
+  const named = [jwtIssuer, jwtAudience, jwksUrl ?? jwksFile];
+  if (named.every((each) => each === undefined)) return undefined;
+  if (jwtIssuer === undefined || jwtAudience === undefined || named.includes(undefined)) {
+    throw new ThroughlineError(
+      'invalid',
+      '--jwt-issuer: tokens need --jwt-issuer, --jwt-audience and one of --jwks-url, --jwks-file',
+    );
+  }
+  return {
+    issuer: jwtIssuer,
+    audience: jwtAudience,
+    ...(jwksUrl === undefined ? {} : { jwksUrl }),
+    ...(jwksFile === undefined ? {} : { jwksFile }),
+    ...(jwtTenant === undefined ? {} : { defaultTenant: jwtTenant }),
+    ...(jwtTenantClaim === undefined ? {} : { tenantClaim: jwtTenantClaim }),
+    ...(jwtRoleClaim === undefined ? {} : { roleClaim: jwtRoleClaim }),
+  };
+}
 
 function announce(out: Output, { url }: RunningHub, folder: DataFolder): void {
   const { paint } = out.terminal;

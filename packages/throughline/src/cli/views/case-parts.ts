@@ -36,15 +36,29 @@ export function caseHead({ terminal, view: { summary } }: Words): string[] {
   ].join(', ');
   const title = terminal.paint('bold', `Case ${summary.contextId ?? summary.activity}`);
   const times = `${moment(summary.openedAt)}, last change ${moment(summary.updatedAt)}`;
+  const labels = Object.entries(summary.labels ?? {}).map(([name, value]) => `${name}=${value}`);
   return [
-    `${title}  ${summary.closed ? 'closed' : 'open'}`,
+    `${title}  ${standing(summary)}`,
     ...facts(terminal, [
       ['about', shortened(terminal, summary.objective, 8)],
       ['owner', clean(summary.owner ?? '')],
+      ['labels', clean(labels.join(', '))],
       ['opened', times],
       ['holds', size],
     ]),
   ];
+}
+
+const standing = ({ closed, erased }: CaseView['summary']): string => {
+  if (erased === true) return 'erased: what people wrote in it is destroyed';
+  return closed ? 'closed' : 'open';
+};
+
+/** Says what a reader must know of a case that is too large to be looked at as a whole. */
+export function truncatedPart({ view: { truncated }, terminal }: Words): string[] {
+  if (truncated !== true) return [];
+  const text = 'Not all of it is shown: it holds too much; --timeline has the rest';
+  return ['', terminal.paint('yellow', text)];
 }
 
 /** Tasks that don't go on, and why: what a reader looks for first. */

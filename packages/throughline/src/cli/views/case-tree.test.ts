@@ -60,7 +60,7 @@ function viewOf(parts: Pick<CaseView, 'dialogs' | 'tasks' | 'relationships'>): C
 
 const pipe = terminal({ isTTY: false, columns: undefined, env: {} });
 const drawn = (view: CaseView): string[] => {
-  const lines = caseTree(new Words(view, pipe, []));
+  const lines = caseTree(new Words(view, pipe));
   // Ids shortened to kind and number: `tsk3`.
   return lines.map((line) => line.replaceAll(/\b([a-z]{3})_0*(\d+)/g, '$1$2'));
 };

@@ -1,5 +1,4 @@
 import { Graph, stuckTasks, type StuckTask } from '../../graph/index.ts';
-import type { Assertion } from '../../model/assertion.ts';
 import type { CaseView } from '../../model/case-view.ts';
 import type { Dialog } from '../../model/dialog.ts';
 import type { Relationship } from '../../model/relationship.ts';
@@ -28,9 +27,8 @@ export class Words {
   readonly stuck: readonly StuckTask[];
   readonly terminal: Terminal;
 
-  /** Objects stand in the order in which the assertions first tell of them. */
-  constructor(view: CaseView, terminal: Terminal, assertions: readonly Assertion[]) {
-    this.view = inOrder(view, assertions);
+  constructor(view: CaseView, terminal: Terminal) {
+    this.view = view;
     this.terminal = terminal;
     this.graph = graphOf(this.view);
     this.stuck = stuckTasks(this.graph);
@@ -100,23 +98,6 @@ export class Words {
   outputs(id: string): Relationship[] {
     return this.graph.in(id, ['output-of']);
   }
-}
-
-function inOrder(view: CaseView, assertions: readonly Assertion[]): CaseView {
-  const born = new Map<string, number>();
-  for (const { about, seq } of assertions) if (!born.has(about)) born.set(about, seq);
-  const place = ({ id }: { readonly id: string }): number => born.get(id) ?? 0;
-  const sorted = <T extends { readonly id: string }>(all: readonly T[]): T[] =>
-    all.toSorted((a, b) => place(a) - place(b));
-  return {
-    ...view,
-    participants: sorted(view.participants),
-    activities: sorted(view.activities),
-    dialogs: sorted(view.dialogs),
-    tasks: sorted(view.tasks),
-    resources: sorted(view.resources),
-    relationships: sorted(view.relationships),
-  };
 }
 
 function graphOf(view: CaseView): Graph {
