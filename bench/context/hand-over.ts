@@ -1,10 +1,4 @@
-import {
-  compress,
-  countTokens,
-  type CompressedItem,
-  type FetchedItem,
-} from '../../packages/throughline/src/handover/index.ts';
-import { splitSentences } from '../../packages/throughline/src/handover/compression/sentences.ts';
+import { compress, countTokens, type CompressedItem, type FetchedItem } from 'throughline/handover';
 
 /** Stands where something was left out. */
 export const gap = '[…]';
@@ -55,11 +49,15 @@ function fetched({ title, text }: Text, at: number): FetchedItem {
 
 const textOf = ({ item, text = '' }: CompressedItem): Text => ({ title: item.Description, text });
 
+const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+
 /** Sentences drawn by lot, to show what survives by chance. */
 export function byLot(seed: number): HandOver {
   return (history, question, share) =>
     fit(history, share, (ratio) => {
-      const sentences = history.map(({ text }) => splitSentences(text));
+      const sentences = history.map(({ text }) =>
+        Array.from(segmenter.segment(text), ({ segment }) => segment),
+      );
       const places = sentences.flatMap((of, text) => of.map((_, at) => ({ text, at })));
       const next = random(seed + question.length * 7_919);
       const drawn = places

@@ -1,8 +1,4 @@
-import {
-  compress,
-  countTokens,
-  type FetchedItem,
-} from '../../packages/throughline/src/handover/index.ts';
+import { compress, countTokens, type FetchedItem } from 'throughline/handover';
 
 export interface Speed {
   /** Megabytes of UTF-8 per second; the median of the turns, with the slowest and the fastest. */
