@@ -16,6 +16,8 @@ export interface Engines {
   /** Each serves one read at a time. Without any, reads go through the writer, between commits. */
   readonly readers: readonly ReadEngine[];
   readonly writer: WriteEngine;
+  /** An erasure of an earlier process may have bytes left to clear. */
+  readonly unscrubbed?: boolean;
   /** Tells of commits that others made, as far as the engines hear of them. */
   follow?(heard: (seq: number) => void): void;
   close(): Answer<void>;
@@ -46,7 +48,7 @@ export class EngineStore implements Store {
   readonly #listeners = new Set<(seq: number) => void>();
   #queue: Waiting[] = [];
   #scheduled: Promise<void> | undefined;
-  #unscrubbed = false;
+  #unscrubbed: boolean;
   #closed: Promise<void> | undefined;
   /** Highest number that listeners were told. */
   #told = 0;
@@ -54,6 +56,7 @@ export class EngineStore implements Store {
   constructor(engines: Engines, limits: StoreLimits = {}) {
     this.#engines = engines;
     this.#limits = { waiting: limits.waiting ?? 4_096, batch: limits.batch ?? 512 };
+    this.#unscrubbed = engines.unscrubbed ?? false;
     this.#writes = new Pool([engines.writer]);
     this.#reads = engines.readers.length === 0 ? undefined : new Pool(engines.readers);
     engines.follow?.((seq) => {

@@ -77,6 +77,7 @@ async function assemble(
     {
       writer: new PostgresWriter(writing, scrubber),
       readers: reading.map((session) => new PostgresReader(session)),
+      unscrubbed: true,
       follow: (heard) => listener.follow(heard),
       async close() {
         await listener.stop();

@@ -141,9 +141,9 @@ describe('a server that goes away', () => {
       const url = await server.fresh();
       const store = await openPostgresStore({ url });
       const acknowledged: string[] = [];
-      let stopped = false;
+      const stopped = new AbortController();
       const writers = Array.from({ length: 4 }, async (_, writer) => {
-        for (let i = 0; !stopped; i++) {
+        for (let i = 0; !stopped.signal.aborted; i++) {
           const id = `${writer}.${i}`;
           await append(store, id).then(
             () => acknowledged.push(id),
@@ -157,7 +157,7 @@ describe('a server that goes away', () => {
         await server.crash(() => setTimeout(50));
       }
       await insist(() => append(store, 'last'));
-      stopped = true;
+      stopped.abort();
       await Promise.all(writers);
       const stored = await ids(store);
       expect(stored).toEqual(expect.arrayContaining([...acknowledged, 'last']));
@@ -173,15 +173,15 @@ describe('waiting for the server', () => {
     const url = await server.fresh();
     const store = await openPostgresStore({ url, lockTimeoutMs: 100 });
     const other = await openPostgresStore({ url });
-    let letGo = false;
+    const letGo = new AbortController();
     const holding = other.write(async (w) => {
-      while (!letGo) await w.objects(['o']);
+      while (!letGo.signal.aborted) await w.objects(['o']);
     });
     await expect(append(store, '1')).rejects.toMatchObject({
       code: 'unavailable',
       retryable: true,
     });
-    letGo = true;
+    letGo.abort();
     await holding;
     await append(store, '2');
     expect(await ids(store)).toEqual(['2']);

@@ -35,6 +35,8 @@ export class Scrubber {
       if (clean) return true;
     } catch {
       // Held by a reader, or out of reach: with a later commit.
+    } finally {
+      await this.#session.end();
     }
     this.#notBefore = performance.now() + Math.max(pauseMs, 10 * (performance.now() - started));
     return false;
