@@ -45,3 +45,5 @@ export function describeStore(name: string, open: (limits?: StoreLimits) => Prom
     for (const [title, part] of parts) describe(title, () => part(suite));
   });
 }
+
+export { bytes, edge, entry, object, record } from './conformance/fixtures.ts';

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import { entry, object, record } from '../conformance/fixtures.ts';
+import { entry, object, record } from '../conformance.ts';
 import { openPostgresStore } from '../postgres.ts';
 import type { Store } from '../store.ts';
 import { type Cut, openLine, startPostgres, type TestServer } from './conformance.ts';

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import { edge, entry, object, record } from '../conformance/fixtures.ts';
+import { edge, entry, object, record } from '../conformance.ts';
 import { openPostgresStore } from '../postgres.ts';
 import { startPostgres, type TestServer } from './conformance.ts';
 import { Connection } from './connection.ts';

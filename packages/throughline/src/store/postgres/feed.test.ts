@@ -1,7 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import { entry, record } from '../conformance/fixtures.ts';
+import { entry, record } from '../conformance.ts';
 import { openPostgresStore } from '../postgres.ts';
 import type { Store } from '../store.ts';
 import { startPostgres, type TestServer } from './conformance.ts';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { verifyChain } from '../chain.ts';
-import { entry } from '../conformance/fixtures.ts';
+import { entry } from '../conformance.ts';
 import { openPostgresStore } from '../postgres.ts';
 import { startPostgres, type TestServer } from './conformance.ts';
 
