@@ -1,5 +1,6 @@
 import type { AgentPorts } from '../agent/ports.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
+import type { Push } from '../bindings/a2a/push-sender.ts';
 import { HubClient } from '../client/index.ts';
 import { ThroughlineError } from '../errors.ts';
 import { Hub, type HubTerms } from '../hub/index.ts';
@@ -8,15 +9,16 @@ import type { Principal } from '../model/principal.ts';
 import type { Quotas } from '../model/quota.ts';
 import type { Swept, Terms } from '../model/terms.ts';
 import { serveHub, type Failure, type Mount } from '../server/index.ts';
-import { openSqliteStore } from '../store/index.ts';
+import { createOutbound, type OutboundOptions } from '../transports/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { jwtOptions, type JwtSettings } from './jwt-keys.ts';
+import { openStore } from './open-store.ts';
 import { startSweeping } from './sweeping.ts';
 
 export interface OpenHubOptions extends Partial<HubTerms> {
   /** Folder for the database and the keys; made where missing. */
   readonly dataDir: string;
-  /** Path of the SQLite file. Default: `hub.sqlite` in the folder. */
+  /** Path of a SQLite file, or a `postgres://` URL. Default: `hub.sqlite` in the folder. */
   readonly store?: string;
   /** File with the domain key. Default: `domain.key` in the folder. */
   readonly domainKeyFile?: string;
@@ -33,21 +35,12 @@ export const localPrincipal: Principal = { tenant: 'local', id: 'local', role: '
 
 /**
  * Opens a hub on the files of a folder. Closing it closes its store. Throws `unsupported` for a store
- * that is not built yet, and what the store says of a damaged or newer file.
+ * of another kind, and what the store says of a damaged or newer one.
  */
 export async function openHub(options: OpenHubOptions): Promise<Hub> {
   const folder = new DataFolder(options.dataDir);
-  const path = options.store ?? folder.database;
-  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(path)?.[1];
-  if (scheme !== undefined) {
-    throw new ThroughlineError(
-      'unsupported',
-      `--store ${scheme}://…: is not built yet; what exists: the path of a SQLite file`,
-    );
-  }
   folder.create();
-  const domainKey = folder.domainKey(path, options.domainKeyFile);
-  const store = await openSqliteStore({ path });
+  const { store, domainKey } = await openStore(folder, options.store, options.domainKeyFile);
   try {
     const { origin, jwt, quotas } = options;
     return await Hub.open({
@@ -153,13 +146,18 @@ export interface Connection {
   readonly agent: AgentPorts;
   /** Both of these in one, as `serveAgent` takes them. */
   readonly ports: A2aPorts & AgentPorts;
+  /** For `push` of an agent: configs with the hub, sending by the guarded way out. */
+  readonly push: Push;
   readonly master: MasterPorts;
   /** How the hub treats contexts and history: what the agent's card states. */
   readonly terms: () => Promise<Terms>;
   close(): Promise<void>;
 }
 
-export type ConnectOptions =
+export type ConnectOptions = {
+  /** What push notifications may call. Default: public hosts over https. */
+  readonly outbound?: OutboundOptions;
+} & (
   | {
       /** A hub over HTTP, and the API key of this process's principal. */
       readonly hubUrl: string;
@@ -170,7 +168,8 @@ export type ConnectOptions =
       readonly principal: Principal;
       /** Begins its ContextURIs. Default: `http://localhost`. */
       readonly origin?: string;
-    });
+    })
+);
 
 const nothing = (): Promise<void> => Promise.resolve();
 
@@ -179,11 +178,20 @@ const nothing = (): Promise<void> => Promise.resolve();
  * key for callers, too: `local.key`, of the principal `local`.
  */
 export async function connectAgent(options: ConnectOptions): Promise<Connection> {
+  const sender = createOutbound(options.outbound);
   if ('hubUrl' in options) {
     const client = new HubClient({ url: options.hubUrl, key: options.key });
     const ports = client.ports();
     const terms = () => client.terms();
-    return { a2a: ports, agent: ports, ports, master: client.master(), terms, close: nothing };
+    return {
+      a2a: ports,
+      agent: ports,
+      ports,
+      push: { ports, sender },
+      master: client.master(),
+      terms,
+      close: nothing,
+    };
   }
   const { principal, origin = 'http://localhost' } = options;
   const hub = await openHub({ ...options, origin });
@@ -193,6 +201,7 @@ export async function connectAgent(options: ConnectOptions): Promise<Connection>
     a2a: ports,
     agent: ports,
     ports,
+    push: { ports, sender },
     master: hub.master(principal),
     terms: () => Promise.resolve(hub.terms),
     close: () => hub.close(),

@@ -76,25 +76,35 @@ export class PushQueue {
       const [next, ...rest] = this.#waiting;
       if (next === undefined || this.#deps.signal.aborted) break;
       this.#waiting = rest;
-      const done = await this.#deliver(next);
-      if (next.final && done) await this.#deps.onFinal();
+      const told = await this.#deliver(next);
+      if (told?.final === true) await this.#deps.onFinal();
     }
     this.#running = undefined;
   }
 
-  /** False when it was interrupted, and so is neither told nor given up. */
-  async #deliver(notification: Notification): Promise<boolean> {
+  /**
+   * What was told or given up in the end; undefined when it was interrupted. What came while one
+   * could not be told is told with it, in sum.
+   */
+  async #deliver(first: Notification): Promise<Notification | undefined> {
     const { backoff, signal, onGivenUp } = this.#deps;
+    let notification = first;
     for (let attempt = 1; ; attempt++) {
       const failure = await this.#attempt(notification);
-      if (failure === undefined) return true;
-      if (signal.aborted) return false;
+      if (failure === undefined) return notification;
+      if (signal.aborted) return undefined;
       if (!failure.retryable || attempt >= backoff.attempts) {
         onGivenUp(this.#givenUp(notification, attempt, failure));
-        return true;
+        return notification;
       }
       await sleep(delayMs(backoff, attempt), signal);
-      if (signal.aborted) return false;
+      if (signal.aborted) return undefined;
+      const latest = this.#waiting.at(-1);
+      if (latest !== undefined) {
+        notification = snapshot(latest);
+        this.#waiting = [];
+        attempt = 0;
+      }
     }
   }
 
