@@ -62,7 +62,7 @@ describe('the command line', () => {
     [['grant', 'create', 'x'], '--to'],
     [['case', 'list', '--limit', 'many'], '--limit'],
     [['serve', '--port', '70000'], '--port'],
-    [['serve', '--port', '0', '--store', 'postgres://localhost/x'], 'what exists'],
+    [['serve', '--port', '0', '--store', 'mysql://localhost/x'], 'there is postgres'],
     [['serve', '--host', '0.0.0.0', ...nowhere], 'plain HTTP'],
     [['case', 'list', '--hub', 'nonsense'], 'is no URL'],
     [['case', 'erase', 'x'], '--yes'],

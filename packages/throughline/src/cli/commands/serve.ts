@@ -45,7 +45,11 @@ export const serveCommand = (surroundings: Surroundings): Command =>
     .option('--port <n>', 'port to listen on; 0 for any free one', String(defaultPort))
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--origin <url>', 'where it is reached from outside (default: the address)')
-    .option('--store <file>', 'SQLite file (default: hub.sqlite in the folder)')
+    .addOption(
+      new Option('--store <where>', 'SQLite file or postgres:// URL (default: in the folder)').env(
+        'THROUGHLINE_STORE',
+      ),
+    )
     .addOption(
       new Option('--domain-key-file <file>', 'key of the domain (default: in the folder)').env(
         'THROUGHLINE_DOMAIN_KEY_FILE',
