@@ -43,8 +43,13 @@ function readOptions() {
   }
   // Processes inherit it.
   process.env['SUPPORT_DESK_TRANSPORT'] = values.transport;
-  if (values.store !== undefined && /^[a-z]+:\/\//.test(values.store)) {
-    throw new RangeError(`--store ${values.store}: there is: the path of a folder for SQLite`);
+  // A URL may hold a password, and is not repeated.
+  const scheme = /^([a-z]+):\/\//.exec(values.store ?? '')?.[1];
+  const database = scheme === 'postgres' || scheme === 'postgresql';
+  if (scheme !== undefined && !database) {
+    throw new RangeError(
+      `--store ${scheme}://…: there is postgres://… and the path of a folder for SQLite`,
+    );
   }
   return {
     stays: values.stay && !values.once,
@@ -52,7 +57,8 @@ function readOptions() {
     json: values.json,
     one: deskCase(values.case),
     fault: values.fault === undefined ? undefined : faultNamed(values.fault),
-    store: values.store,
+    folder: database ? undefined : values.store,
+    store: database ? values.store : undefined,
   };
 }
 
@@ -86,12 +92,18 @@ const throughline = (...args: string[]): string => {
   return stdout === '' ? stderr : stdout;
 };
 
+/** Keys and files. A database is no good without its keys, which are kept for the next time. */
+function dataFolder(stays: boolean, folder?: string, store?: string): string {
+  const kept = join(repository, '.throughline');
+  if (store !== undefined) return join(kept, 'postgres');
+  if (stays) return resolve(folder ?? kept);
+  return folder ?? mkdtempSync(join(tmpdir(), 'throughline-'));
+}
+
 async function main(): Promise<void> {
-  const { stays, checks: checked, json, one, fault, store } = readOptions();
+  const { stays, checks: checked, json, one, fault, folder, store } = readOptions();
   const tell = teller(json ? process.stderr : process.stdout);
-  const dataDir = stays
-    ? resolve(store ?? join(repository, '.throughline'))
-    : (store ?? mkdtempSync(join(tmpdir(), 'throughline-')));
+  const dataDir = dataFolder(stays, folder, store);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const who = one.customer === null ? 'A visitor' : (bank().customer(one.customer)?.name ?? '');
   tell.title(`${who} writes to the bank (case ${one.id}):`);
@@ -100,6 +112,7 @@ async function main(): Promise<void> {
     one,
     dataDir,
     tell,
+    ...(store !== undefined && { store }),
     ...(fault !== undefined && { fault }),
   });
   try {

@@ -21,7 +21,11 @@ import { chosenTransport, logFault } from './process.ts';
 import { secondLine } from './second-line.ts';
 
 const settings = z
-  .object({ SUPPORT_DESK_DATA: z.string(), SUPPORT_DESK_PORT: z.coerce.number().int().default(0) })
+  .object({
+    SUPPORT_DESK_DATA: z.string(),
+    SUPPORT_DESK_PORT: z.coerce.number().int().default(0),
+    SUPPORT_DESK_STORE: z.string().optional(),
+  })
   .parse(process.env);
 
 /** What the parent tells once the others run: who they are and how they are opened. */
@@ -131,6 +135,7 @@ function deskHandler(hub: Hub): MessageHandler {
 const running = await startHub({
   dataDir: settings.SUPPORT_DESK_DATA,
   port: settings.SUPPORT_DESK_PORT,
+  ...(settings.SUPPORT_DESK_STORE !== undefined && { store: settings.SUPPORT_DESK_STORE }),
   onFailure: ({ error }) => logFault(error),
   mounts: (hub, url) => ({
     desk: mount(
