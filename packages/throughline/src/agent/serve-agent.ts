@@ -4,6 +4,7 @@ import type { GrpcOptions } from '../bindings/a2a/serve-grpc.ts';
 import { serveA2a, type ServedAgent } from '../bindings/a2a/serve.ts';
 import { contentAccessKey } from '../model/content.ts';
 import type { Principal } from '../model/principal.ts';
+import type { Terms } from '../model/terms.ts';
 import { makeExecutor } from './executor.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
 import type { Ports } from './io.ts';
@@ -24,6 +25,8 @@ export interface ServeAgentOptions {
   /** Default: a free one. */
   readonly port?: number;
   readonly publicUrl?: string;
+  /** How the hub treats contexts, as `hub.terms` says; stated in the card. */
+  readonly terms?: Terms;
   /** Serves gRPC too, on a port of its own. Default: not. */
   readonly grpc?: GrpcOptions;
   /** What push notifications need; without it the card does not offer them. */
@@ -65,7 +68,7 @@ export function cardOf(
  */
 export function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
   const { card, ports, principal, handler, onMessage, now, onFault } = options;
-  const { host, port, publicUrl, grpc, push, extendedCard } = options;
+  const { host, port, publicUrl, terms, grpc, push, extendedCard } = options;
   return serveA2a({
     card: (url) => cardOf({ ...card, url }, { takesContexts: handler !== undefined }),
     ports,
@@ -74,6 +77,7 @@ export function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
     ...(host !== undefined && { host }),
     ...(port !== undefined && { port }),
     ...(publicUrl !== undefined && { publicUrl }),
+    ...(terms !== undefined && { terms }),
     ...(grpc !== undefined && { grpc }),
     ...(push !== undefined && { push }),
     ...(extendedCard !== undefined && { extendedCard }),

@@ -238,6 +238,12 @@ describe('what is not one’s own', () => {
     expect(await load()).toBe(there.task.real);
     expect(await load('subscribe')).toBeUndefined();
     expect(await load('cancel')).toBeUndefined();
+    const before = await headOf();
+    const [first] = seen(there.context.real);
+    if (first === undefined) throw new Error('nothing seen');
+    const asked = { ...first, kind: 'cancel-request', taskId: there.task.real } as const;
+    await expect(reader.observe(caller, [asked])).rejects.toMatchObject({ code: 'not-found' });
+    expect(await headOf()).toBe(before);
     await clientOf('priya').revokeGrant(grant.id);
   });
 

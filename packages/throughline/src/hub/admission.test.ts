@@ -222,6 +222,26 @@ describe.each(stores)('the same messageId again (%s)', (_name, open) => {
   });
 });
 
+describe('a thousand sends of one message at once', () => {
+  it('lead to one task', async () => {
+    const [[, open] = ['', undefined]] = stores.slice(1);
+    if (open === undefined) throw new Error('no store');
+    const scene = await Scene.open(open);
+    const sends = Array.from({ length: 1_000 }, async () => {
+      const admitted = await scene.admit(priya, { messageId: 'same', text: 'same' });
+      if (admitted.kind === 'new') await scene.begin(priya, { ...admitted, messageId: 'same' });
+      return admitted;
+    });
+    const admissions = await Promise.all(sends);
+    expect(admissions.filter(({ kind }) => kind === 'new')).toHaveLength(1);
+    expect(new Set(admissions.map(({ contextId }) => contextId)).size).toBe(1);
+    const { tasks, total } = await scene.hub.listTasks({ principal: priya }, {});
+    expect(total).toBe(1);
+    const later = await scene.admit(priya, { messageId: 'same', text: 'same' });
+    expect(later).toMatchObject({ kind: 'replay', taskId: tasks[0]?.id });
+  });
+});
+
 describe('two hubs on one file', () => {
   it('let a message in once, and each knows what the other did', async () => {
     const [first, second] = await twoOnOneFile();

@@ -34,8 +34,8 @@ const placeSchema = z.object({
   snapshot: z.int(),
   /** Last place given; absent once the order is walked to its end. */
   after: z.object({ sort: z.int(), key: z.string() }).optional(),
-  /** Second part: turn of the last change given. */
-  turn: z.int().optional(),
+  /** Second part: turn that the last one given was made at, which never changes. */
+  made: z.int().optional(),
 });
 type Place = z.infer<typeof placeSchema>;
 
@@ -82,7 +82,13 @@ export class TaskLists {
   /** What this principal may see at all, cut into sets, with the filter in each index. */
   async #sources(reader: StoreReader, principal: Principal, query: Query): Promise<Source[]> {
     const { contextId } = query;
-    const filter = this.#filter(principal, query);
+    const { audience } = principal;
+    if (audience !== undefined && query.agent !== undefined && query.agent !== audience) return [];
+    // A credential made for calling one agent shows what that agent executes.
+    const filter = this.#filter(
+      principal,
+      audience === undefined ? query : { ...query, agent: audience },
+    );
     const within = (sources: Source[]) =>
       sources.map(({ index, covers }) => {
         const each = { index: { ...index, ...filter } };
@@ -147,7 +153,7 @@ export class TaskLists {
   ): Promise<{ tasks: LiveTask[]; next: Place | undefined }> {
     const { pageSize } = query;
     const { snapshot } = begun;
-    if (begun.turn !== undefined) return this.#changed(reader, sources, query, begun);
+    if (begun.made !== undefined) return this.#changed(reader, sources, query, begun);
     const found: LiveTask[] = [];
     for (const source of sources) {
       found.push(...(await this.#read(reader, source, query, begun)));
@@ -158,7 +164,7 @@ export class TaskLists {
       return { tasks, next: { snapshot, after: { sort: last.sort, key: last.key } } };
     }
     const isLater = begun.after !== undefined && (await this.#tasks.turn(reader)) > snapshot;
-    return { tasks, next: isLater ? { snapshot, turn: snapshot } : undefined };
+    return { tasks, next: isLater ? { snapshot, made: 0 } : undefined };
   }
 
   /** One source's next tasks in order: enough for a page and one more. */
@@ -183,29 +189,34 @@ export class TaskLists {
     return found.slice(0, wanted);
   }
 
-  /** Those that the walk may have missed since they moved while it went on. */
+  /**
+   * Those that the walk may have missed since they moved while it went on. In the order in which they
+   * were made, so that this part ends however often they go on moving.
+   */
   async #changed(
     reader: StoreReader,
     sources: readonly Source[],
     query: Query,
-    { snapshot, turn = snapshot }: Place,
+    { snapshot, made = 0 }: Place,
   ): Promise<{ tasks: LiveTask[]; next: Place | undefined }> {
     const boxes = new CaseBoxes(this.#deps.vault, reader);
-    const wanted = query.pageSize + 1;
-    const changes: { key: string; turn: number; covers: Source['covers'] }[] = [];
+    const changes: { key: string; made: number; covers: Source['covers'] }[] = [];
     for (const { index, covers } of sources) {
-      const found = await this.#tasks.changedSince(reader, index, turn, wanted);
+      const found = await this.#tasks.changedSince(reader, index, snapshot);
       changes.push(...found.map((change) => ({ ...change, covers })));
     }
-    const inOrder = changes.toSorted((a, b) => a.turn - b.turn).slice(0, query.pageSize);
+    const left = changes
+      .filter((change) => change.made > made && change.made <= snapshot)
+      .toSorted((a, b) => a.made - b.made);
+    const inOrder = left.slice(0, query.pageSize);
     const tasks: LiveTask[] = [];
     for (const { key, covers = () => true } of inOrder) {
       const task = await this.#tasks.at(reader, key, boxes);
       if (task !== undefined && covers(task) && fits(task, query, snapshot)) tasks.push(task);
     }
     const last = inOrder.at(-1);
-    const goesOn = changes.length > inOrder.length && last !== undefined;
-    return { tasks, next: goesOn ? { snapshot, turn: last.turn } : undefined };
+    const goesOn = left.length > inOrder.length && last !== undefined;
+    return { tasks, next: goesOn ? { snapshot, made: last.made } : undefined };
   }
 
   async #total(reader: StoreReader, sources: readonly Source[], query: Query): Promise<number> {

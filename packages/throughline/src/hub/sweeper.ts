@@ -69,11 +69,8 @@ export class Sweeper {
       case taskKind:
         await this.#tasks.drop(writer, record.key);
         return 'tasks';
-      case caseRecords.kind: {
-        const found = await this.#cases.get(writer, record.key);
-        if (found !== undefined) await this.#erasure.erase(writer, found, { source: 'hub' });
-        return 'cases';
-      }
+      case caseRecords.kind:
+        return this.#endCase(writer, record, until);
       case replyRecords.kind:
         await writer.deleteRecord(record);
         return 'replies';
@@ -83,19 +80,38 @@ export class Sweeper {
     }
   }
 
+  /** History outlives the contexts that it was made in. */
+  async #endCase(
+    writer: StoreWriter,
+    record: StoredRecord,
+    until: number,
+  ): Promise<'cases' | undefined> {
+    const found = await this.#cases.get(writer, record.key);
+    for (const key of found?.shape.refs ?? []) {
+      const context = await writer.record({ kind: contextRecords.kind, key });
+      if (context?.sealed !== undefined) return postpone(writer, record, until);
+    }
+    if (found !== undefined) await this.#erasure.erase(writer, found, { source: 'hub' });
+    return 'cases';
+  }
+
   async #endContext(
     writer: StoreWriter,
     record: StoredRecord,
     until: number,
   ): Promise<'contexts' | undefined> {
     const index = { context: record.key, open: 'yes' };
-    if ((await this.#tasks.count(writer, index)) > 0) {
-      const { version: _before, ...rest } = record;
-      await writer.putRecord({ ...rest, expiresAt: until + postponedMs });
-      return undefined;
-    }
+    if ((await this.#tasks.count(writer, index)) > 0) return postpone(writer, record, until);
     await dropAll(writer, grantRecords.kind, { context: record.key });
     await this.#contexts.bury(writer, record.key);
     return 'contexts';
   }
+}
+
+async function postpone(
+  writer: StoreWriter,
+  { version: _before, ...record }: StoredRecord,
+  until: number,
+): Promise<undefined> {
+  await writer.putRecord({ ...record, expiresAt: until + postponedMs });
 }

@@ -44,7 +44,8 @@ const contentSchema = z.object({
 
 const taskRecords = new Records('task', shapeSchema, contentSchema);
 export const taskKind = taskRecords.kind;
-const changeRecords = new Records('task-change', z.object({}), z.object({}));
+const changeShape = z.object({ made: z.int() });
+const changeRecords = new Records('task-change', changeShape, z.object({}));
 const clockRecords = new Records('task-clock', z.object({}), z.object({}));
 
 export type StoredTask = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
@@ -91,6 +92,9 @@ export function contextName(task: LiveTask, context: Context | undefined, id: st
   const reads = id === agent ? owner : id;
   return reads === caseOwner || context === undefined ? contextId : context.ref;
 }
+
+/** Tasks that changed during one walk over a list and are looked at for it. */
+const maxChanged = 20_000;
 
 export interface TaskPlace {
   readonly sort: number;
@@ -151,16 +155,15 @@ export class TaskStore {
     return (await reader.record({ kind: clockRecords.kind, key: 'tasks' }))?.version ?? 0;
   }
 
-  /** Keys of tasks written after a turn, in that order. */
+  /** Keys of tasks written after a turn, with the turn that each was made at. */
   async changedSince(
     reader: StoreReader,
     index: Readonly<Record<string, string>>,
     turn: number,
-    limit: number,
-  ): Promise<{ key: string; turn: number }[]> {
-    const query = { index, from: turn + 1, ascending: true, limit };
-    const found = await changeRecords.find(reader, this.#deps.vault.domain, query);
-    return found.map(({ key, sort }) => ({ key, turn: sort }));
+  ): Promise<{ key: string; made: number }[]> {
+    const query = { kind: changeRecords.kind, index, from: turn + 1, limit: maxChanged };
+    const found = await reader.records(query);
+    return found.map(({ key, shape }) => ({ key, ...changeShape.parse(shape) }));
   }
 
   async put(
@@ -179,11 +182,12 @@ export class TaskStore {
       content: {},
     });
     const index = this.#index(shape, content);
+    const made = shape.made ?? turn;
     await changeRecords.put(writer, vault.domain, {
       key,
       sort: turn,
       index,
-      shape: {},
+      shape: { made },
       content: {},
     });
     return taskRecords.put(writer, await vault.caseBoxFor(writer, shape.activity), {
@@ -193,7 +197,7 @@ export class TaskStore {
       expiresAt:
         isOpen || terms.taskTtlMs === undefined ? undefined : now().getTime() + terms.taskTtlMs,
       activity: shape.activity,
-      shape: { ...shape, made: shape.made ?? turn, changed: turn },
+      shape: { ...shape, made, changed: turn },
       content,
       expected,
     });
