@@ -13,7 +13,7 @@ import { LiveTasks } from './live-tasks.ts';
 import type { A2aPorts } from './ports.ts';
 import { PushDeliveries } from './push-deliveries.ts';
 import type { Push } from './push-sender.ts';
-import type { Backoff } from './retry.ts';
+import { hubAway, type Backoff } from './retry.ts';
 import { A2aTaskStore } from './task-store.ts';
 import { agentText } from './wire.ts';
 
@@ -27,6 +27,8 @@ export interface Waits {
   readonly cancelMs: number;
   /** For a task that no executor of this process works on. */
   readonly record: Polling;
+  /** For a hub that is away, by whatever has to be written or read for work to go on. */
+  readonly hub: Backoff;
   /** Between two tries at one push notification, and how many. */
   readonly push: Backoff;
 }
@@ -71,6 +73,7 @@ const defaultWaits: Waits = {
   rightsMs: 5_000,
   cancelMs: 5_000,
   record: { everyMs: 500, forMs: 120_000 },
+  hub: hubAway,
   push: { attempts: 6, firstMs: 1_000, capMs: 30_000 },
 };
 
@@ -81,7 +84,7 @@ export function agentSide(options: AgentSideOptions): AgentSide {
   const endpoint = card.supportedInterfaces[0]?.url ?? '';
   const self = { principal: agent };
   const waits = { ...defaultWaits, ...options.waits };
-  const store = new A2aTaskStore(ports, now, push?.ports);
+  const store = new A2aTaskStore(ports, now, waits.hub, push?.ports);
   const deliveries =
     push && new PushDeliveries({ push, ports, self, backoff: waits.push, onFault });
   const peers = {
@@ -90,7 +93,8 @@ export function agentSide(options: AgentSideOptions): AgentSide {
     server: { kind: 'agent', name: card.name, url: endpoint, principal: agent.id },
   } as const;
   const onStored: LiveDeps['onStored'] = (task, update) => deliveries?.tell(task, update);
-  const deps = { ports, store, executor, now, newId: randomUUID, onFault, onStored };
+  const away = waits.hub;
+  const deps = { ports, store, executor, now, newId: randomUUID, away, onFault, onStored };
   return {
     card,
     ports,

@@ -61,7 +61,7 @@ export const cursorOf = (context: ServerCallContext): number | undefined => call
 
 /** What an executor may know of the call it works for, beside the SDK's request context. */
 export interface Execution {
-  /** Who sent the message; the agent itself when a restart runs the task again. */
+  /** Who sent the message; the same one when a restart runs the task again. */
   readonly caller: Principal;
   /** Correlation envelope of the message; untrusted. */
   readonly envelope?: Envelope;

@@ -27,7 +27,7 @@ export async function cancelTask(side: AgentSide, caller: Caller, taskId: string
   const seen = { ...side.peers, client, contextId: record.contextId, now: side.now() };
   await side.ports.observe(caller, [cancelSeen(seen, taskId)]);
   const live = side.lives.get(taskId);
-  if (live === undefined) await cancelIdle(side, record, client);
+  if (live === undefined) await endIdle(side, record, client, cancelled);
   else await cancelLive(side, live);
   return answerFor(await recordFor(side, caller, taskId));
 }
@@ -51,7 +51,15 @@ async function cancelLive(side: AgentSide, live: LiveTask): Promise<void> {
   }
 }
 
-async function cancelIdle(side: AgentSide, record: TaskRecord, client: Party): Promise<void> {
+const cancelled = [TaskState.TASK_STATE_CANCELED, 'Cancelled on request.'] as const;
+
+/** Ends a task that nobody works on, unless it has ended meanwhile. */
+export async function endIdle(
+  side: AgentSide,
+  record: TaskRecord,
+  client: Party,
+  [state, why]: readonly [TaskState, string],
+): Promise<void> {
   const work = new Work({
     agent: side.self,
     peers: side.peers,
@@ -62,7 +70,7 @@ async function cancelIdle(side: AgentSide, record: TaskRecord, client: Party): P
   const context = callContext(side.self);
   side.store.attach(context, work);
   const task = taskOf(record);
-  const status = statusWith(side, task, TaskState.TASK_STATE_CANCELED, 'Cancelled on request.');
+  const status = statusWith(side, task, state, why);
   try {
     await side.store.save({ ...task, status }, context);
     const ended = { ...task, status };

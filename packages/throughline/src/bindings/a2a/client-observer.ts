@@ -11,7 +11,7 @@ import {
   type Seen,
 } from './changes.ts';
 import type { A2aPorts } from './ports.ts';
-import { retrying } from './retry.ts';
+import { hubAway, retrying } from './retry.ts';
 
 export interface Observing {
   readonly ports: Pick<A2aPorts, 'observe'>;
@@ -97,9 +97,7 @@ export class ClientObserver {
     const observing = this.#observing;
     if (observing === undefined || this.#fault !== undefined) return;
     try {
-      await retrying({ attempts: 4, firstMs: 100, capMs: 2_000 }, () =>
-        observing.ports.observe(observing.caller, observations),
-      );
+      await retrying(hubAway, () => observing.ports.observe(observing.caller, observations));
     } catch (error) {
       this.#fault = { error };
     }

@@ -12,11 +12,13 @@ import {
 import { ThroughlineError } from '../../errors.ts';
 import { CheckedBus } from './bus.ts';
 import { messageSeen, stateSeen } from './changes.ts';
+import { sortedJson } from './digest.ts';
 import { History } from './history.ts';
 import { snapshotMark, type StreamEvent } from './marks.ts';
 import type { TaskRecord } from '../../model/task-record.ts';
 import type { A2aPorts } from './ports.ts';
 import { Reader } from './reader.ts';
+import { retrying, retryingWrite, type Backoff } from './retry.ts';
 import { taskOf, type A2aTaskStore, type Arrival, type Work } from './task-store.ts';
 import { withTrace, type Trace } from './trace.ts';
 import { agentText, isFinal, isSettled, stateOf } from './wire.ts';
@@ -32,6 +34,8 @@ export interface LiveDeps {
   readonly executor: AgentExecutor;
   readonly now: () => Date;
   readonly newId: () => string;
+  /** How a hub that is away is waited for. */
+  readonly away: Backoff;
   /** Told of faults that no caller may see in full; never throws. */
   readonly onFault: (error: unknown, about: { taskId: string }) => void;
   /** Told of each change that is stored; must not throw. */
@@ -222,7 +226,7 @@ export class LiveTask {
   }
 
   async #storeReply(reply: Message): Promise<void> {
-    const { ports, now } = this.#deps;
+    const { ports, now, away } = this.#deps;
     const arrival = this.#last;
     if (arrival === undefined) throw new ThroughlineError('internal', 'a reply to no message');
     const seen = this.#work.seen(this.contextId, now());
@@ -235,10 +239,21 @@ export class LiveTask {
         ];
     const agent = this.#work.agent.principal.id;
     const { messageId } = arrival.message;
-    await ports.saveReply(
-      arrival.caller,
-      { agent, messageId, contextId: this.contextId, reply: Message.toJSON(reply) },
-      observations,
+    const { caller, admission } = arrival;
+    const body = Message.toJSON(reply);
+    const kept = { agent, messageId, contextId: this.contextId, reply: body };
+    await retryingWrite(
+      away,
+      async () => {
+        await ports.saveReply(caller, kept, observations);
+        return true;
+      },
+      async () => {
+        if (admission === undefined) return undefined;
+        const before = await ports.admit(caller, admission);
+        if (before.kind === 'new') return undefined;
+        return sortedJson(before.reply) === sortedJson(body) || undefined;
+      },
     );
     this.#reply = reply;
     this.#tell({ kind: 'message', data: reply });
@@ -363,7 +378,8 @@ export class LiveTask {
 
   async #reload(): Promise<TaskRecord | undefined> {
     try {
-      return await this.#deps.ports.loadTask(this.#work.agent, this.id);
+      const { ports, away } = this.#deps;
+      return await retrying(away, () => ports.loadTask(this.#work.agent, this.id));
     } catch {
       return undefined;
     }

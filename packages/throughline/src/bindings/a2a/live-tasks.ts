@@ -24,6 +24,7 @@ export interface Turn {
   readonly record: TaskRecord | undefined;
   readonly referenceTasks: Task[];
   readonly resumed: boolean;
+  readonly admission?: Arrival['admission'];
   readonly push?: Arrival['push'];
 }
 
@@ -76,8 +77,11 @@ export class LiveTasks {
       turn.referenceTasks,
     );
     const client = partyOf(caller.principal);
-    const { push } = turn;
-    live.start(request, { message: named, caller, client, envelope, push }, turn.trace);
+    const { push, admission } = turn;
+    // Nobody's credential is at hand any more when a restart runs it: the agent writes as itself.
+    const writer = turn.resumed ? this.#agent : caller;
+    const arrival = { message: named, caller: writer, client, envelope, push, admission };
+    live.start(request, arrival, turn.trace);
     return { live, attached };
   }
 
@@ -96,14 +100,11 @@ export class LiveTasks {
 
   #open({ record, message, caller, resumed }: Turn): LiveTask {
     const id = record?.id ?? this.#deps.newId();
-    const owner = record?.owner;
     const work = new Work({
       agent: this.#agent,
       peers: this.#peers,
-      client:
-        resumed && owner !== undefined
-          ? partyOf({ id: owner, role: 'caller' })
-          : partyOf(caller.principal),
+      client: partyOf(caller.principal),
+      sender: caller.principal,
       record,
       resumed,
     });

@@ -1,17 +1,20 @@
-import { Role, SendMessageRequest } from '@a2a-js/sdk';
-import { ThroughlineError } from '../../errors.ts';
+import { Role, SendMessageRequest, TaskState } from '@a2a-js/sdk';
 import type { TaskRecord } from '../../model/task-record.ts';
 import type { AgentSide } from './agent-side.ts';
 import { callContext } from './call.ts';
+import { endIdle } from './cancelling.ts';
+import { partyOf } from './live-tasks.ts';
+import { retrying } from './retry.ts';
+import { senderOf, taskOf } from './task-store.ts';
 import { envelopeIn, isSettled } from './wire.ts';
-import { taskOf } from './task-store.ts';
 
 /** Tasks that are run again at the same time. */
 const atOnce = 8;
 
 /**
  * Runs the executor again for tasks of this agent that a process which is gone left unfinished: same
- * task, same context, the message it was working on. What waits for input goes on waiting, and what
+ * task, same context, the message it was working on, for the same caller; what is written meanwhile
+ * is written by the agent as itself. One of which nobody can say whose it was ends as failed. What waits for input goes on waiting, and what
  * moves meanwhile is left alone. Gives how many it took up, once all of them have come to rest.
  */
 export async function resumeTasks(side: AgentSide): Promise<number> {
@@ -19,11 +22,8 @@ export async function resumeTasks(side: AgentSide): Promise<number> {
   const waiting: TaskRecord[] = [];
   let cursor: string | undefined;
   do {
-    const page = await side.ports.listTasks(side.self, {
-      agent,
-      unfinished: true,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
+    const query = { agent, unfinished: true, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await retrying(side.waits.hub, () => side.ports.listTasks(side.self, query));
     waiting.push(...page.tasks.filter((record) => !isSettled(record)));
     cursor = page.cursor;
   } while (cursor !== undefined);
@@ -37,25 +37,30 @@ export async function resumeTasks(side: AgentSide): Promise<number> {
   return resumed;
 }
 
+const unresolved = [
+  TaskState.TASK_STATE_FAILED,
+  'The work was interrupted, and for whom to go on with it is not known; send the message again.',
+] as const;
+
 async function resumeTask(side: AgentSide, listed: TaskRecord): Promise<boolean> {
   const about = { taskId: listed.id };
   try {
-    const record = await side.ports.loadTask(side.self, listed.id);
+    const record = await retrying(side.waits.hub, () => side.ports.loadTask(side.self, listed.id));
     const moved = record === undefined || record.version !== listed.version;
     if (moved || side.lives.get(listed.id) !== undefined) return false;
     const message = taskOf(record).history.findLast(({ role }) => role === Role.ROLE_USER);
-    if (message === undefined) {
-      throw new ThroughlineError(
-        'damaged',
-        `task ${record.id} holds no message to run it again for`,
-      );
+    const sender = message && senderOf(record, message);
+    if (message === undefined || sender === undefined) {
+      await endIdle(side, record, partyOf(side.self.principal), unresolved);
+      return false;
     }
+    const caller = { principal: { ...side.self.principal, ...sender } };
     const { live } = side.lives.begin(
       {
         request: SendMessageRequest.fromJSON({}),
         message: { ...message, contextId: record.contextId },
-        caller: side.self,
-        context: callContext(side.self),
+        caller,
+        context: callContext(caller, { extensions: message.extensions }),
         envelope: envelopeIn(message.metadata),
         trace: undefined,
         record,

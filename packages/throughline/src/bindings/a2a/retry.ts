@@ -7,7 +7,12 @@ export interface Backoff {
   readonly firstMs: number;
   /** Milliseconds between two tries, at most. */
   readonly capMs: number;
+  /** Milliseconds from the first try on after which no other one is begun. Default: no limit. */
+  readonly forMs?: number;
 }
+
+/** A hub that is away, for a restart perhaps, is waited for: long enough for that, and no longer. */
+export const hubAway: Backoff = { attempts: 1_000, firstMs: 100, capMs: 2_000, forMs: 120_000 };
 
 /** Milliseconds before try `attempt` (1 is the second one), with full jitter on the upper half. */
 export const delayMs = ({ firstMs, capMs }: Backoff, attempt: number): number => {
@@ -40,12 +45,45 @@ export async function retrying<T>(
   options: { signal?: AbortSignal; mayRetry?: (error: unknown) => boolean } = {},
 ): Promise<T> {
   const { signal, mayRetry = isRetryable } = options;
+  const end = performance.now() + (backoff.forMs ?? Infinity);
   for (let attempt = 1; ; attempt++) {
     try {
       return await work(attempt);
     } catch (error) {
       if (attempt >= backoff.attempts || signal?.aborted === true || !mayRetry(error)) throw error;
-      await sleep(delayMs(backoff, attempt), signal);
+      const delay = delayMs(backoff, attempt);
+      if (performance.now() + delay > end) throw error;
+      await sleep(delay, signal);
     }
+  }
+}
+
+/**
+ * `retrying` for a write that may happen once only. A try whose answer was lost may have been carried
+ * out, and makes the next one be refused as stale: `stands` then looks whether what is there is ours,
+ * and gives what the lost answer would have been; undefined leaves the refusal standing.
+ */
+export async function retryingWrite<T>(
+  backoff: Backoff,
+  write: () => Promise<T>,
+  stands: () => Promise<T | undefined>,
+  options: { signal?: AbortSignal } = {},
+): Promise<T> {
+  let tries = 0;
+  try {
+    return await retrying(
+      backoff,
+      (attempt) => {
+        tries = attempt;
+        return write();
+      },
+      options,
+    );
+  } catch (error) {
+    const isStale =
+      error instanceof ThroughlineError && (error.code === 'conflict' || error.code === 'terminal');
+    const stood = tries > 1 && isStale ? await retrying(backoff, stands, options) : undefined;
+    if (stood === undefined) throw error;
+    return stood;
   }
 }

@@ -158,9 +158,10 @@ export class Sending {
       envelope: ReturnType<typeof envelopeIn>;
       push: Arrival['push'];
     },
-    { taskId, referenceTaskIds }: AdmissionRequest,
+    admission: AdmissionRequest,
     attach: Attach<T>,
   ): Promise<T> {
+    const { taskId, referenceTaskIds } = admission;
     const started = Promise.withResolvers<LiveTask>();
     // A failure is the first caller's to hear; others with the same message ask the hub again.
     const twin = started.promise.finally(() => undefined);
@@ -172,7 +173,7 @@ export class Sending {
       const record = taskId === undefined ? undefined : await load(taskId);
       const referenceTasks = (await Promise.all(referenceTaskIds.map(load))).map(taskOf);
       const { live, attached } = this.#side.lives.begin(
-        { ...turn, record, referenceTasks, trace: traceOf(context), resumed: false },
+        { ...turn, record, referenceTasks, trace: traceOf(context), admission, resumed: false },
         (opened) => attach(opened, false),
       );
       started.resolve(live);

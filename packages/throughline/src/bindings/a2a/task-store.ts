@@ -6,11 +6,13 @@ import {
   type Message,
 } from '@a2a-js/sdk';
 import type { ServerCallContext, TaskStore } from '@a2a-js/sdk/server';
+import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
+import type { AdmissionRequest } from '../../model/admission.ts';
 import type { Envelope } from '../../model/envelope.ts';
 import { timestamp } from '../../model/ids.ts';
 import type { Observation, Party } from '../../model/observation.ts';
-import type { Caller } from '../../model/principal.ts';
+import { principalSchema, type Caller, type Principal } from '../../model/principal.ts';
 import type { PushConfig } from '../../model/push-config.ts';
 import { taskQuerySchema, type TaskQuery, type TaskRecord } from '../../model/task-record.ts';
 import { callerOf } from './call.ts';
@@ -19,7 +21,7 @@ import { sortedJson } from './digest.ts';
 import { mergeTask, unionHistory } from './merge.ts';
 import { objectiveOf } from './notes.ts';
 import type { A2aPorts, PushPorts } from './ports.ts';
-import { retrying, type Backoff } from './retry.ts';
+import { retrying, retryingWrite, type Backoff } from './retry.ts';
 import { isFinal, stateFromWire, stateOf } from './wire.ts';
 
 /** A message whose arrival is not in the graph yet: told together with the next write. */
@@ -28,6 +30,8 @@ export interface Arrival {
   readonly caller: Caller;
   readonly client: Party;
   readonly envelope: Envelope | undefined;
+  /** What the hub was asked when it let it in. */
+  readonly admission?: AdmissionRequest | undefined;
   /** Where its sender wants to be told of the task. */
   readonly push?: Omit<PushConfig, 'taskId'> | undefined;
 }
@@ -41,6 +45,8 @@ export class Work {
   changes: TaskChanges | undefined;
   arrivals: readonly Arrival[] = [];
   client: Party;
+  /** Whose message is worked on; a restart needs to know. */
+  sender: Sender | undefined;
   envelope: Envelope | undefined;
   /** Taken up after a restart and not written yet: whoever wrote in between is right. */
   yields: boolean;
@@ -49,12 +55,14 @@ export class Work {
     agent: Caller;
     peers: Omit<Peers, 'client'>;
     client: Party;
+    sender?: Sender;
     record: TaskRecord | undefined;
     resumed: boolean;
   }) {
     this.agent = options.agent;
     this.peers = options.peers;
     this.client = options.client;
+    this.sender = options.sender;
     this.record = options.record;
     this.yields = options.resumed;
   }
@@ -62,6 +70,7 @@ export class Work {
   arrive(arrival: Arrival): void {
     this.arrivals = [...this.arrivals, arrival];
     this.client = arrival.client;
+    this.sender = arrival.caller.principal;
     this.envelope = arrival.envelope;
   }
 
@@ -93,7 +102,29 @@ export function taskOf({ id, contextId, body }: TaskRecord): Task {
   };
 }
 
-const writing: Backoff = { attempts: 5, firstMs: 100, capMs: 2_000 };
+type Sender = Pick<Principal, 'id' | 'role'>;
+
+/** Beside the wire's own fields in a record's body, which readers of the task do not see. */
+const senderSchema = z.object({ sender: principalSchema.pick({ id: true, role: true }) });
+
+const bodyOf = (task: Task, sender: Sender | undefined): unknown => ({
+  ...Object(Task.toJSON(task)),
+  ...(sender === undefined ? {} : senderSchema.parse({ sender })),
+});
+
+/**
+ * Whose message a stored task was working on; undefined when nobody can say. A later message may be
+ * from somebody else than the owner, whose message began the task.
+ */
+export function senderOf(
+  { body, owner, messageId }: TaskRecord,
+  message: Message,
+): Sender | undefined {
+  const kept = senderSchema.safeParse(body);
+  if (kept.success) return kept.data.sender;
+  if (owner === undefined || message.messageId !== messageId) return undefined;
+  return { id: owner, role: 'caller' };
+}
 
 /**
  * The SDK's task store over the hub's ports. A call's context reads with its caller's rights. The
@@ -104,11 +135,13 @@ export class A2aTaskStore implements TaskStore {
   readonly #ports: A2aPorts;
   readonly #now: () => Date;
   readonly #push: PushPorts | undefined;
+  readonly #backoff: Backoff;
   readonly #works = new WeakMap<ServerCallContext, Work>();
 
-  constructor(ports: A2aPorts, now: () => Date, push?: PushPorts) {
+  constructor(ports: A2aPorts, now: () => Date, backoff: Backoff, push?: PushPorts) {
     this.#ports = ports;
     this.#now = now;
+    this.#backoff = backoff;
     this.#push = push;
   }
 
@@ -161,14 +194,9 @@ export class A2aTaskStore implements TaskStore {
 
   /** Somebody else wrote meanwhile: our changes go onto theirs, once, where both can stand. */
   async #writeMerged(work: Work, base: Task, ours: Task, conflict: unknown): Promise<void> {
-    const stored = await this.#ports.loadTask(work.agent, ours.id);
+    const stored = await this.#stored(work, ours.id);
     if (stored === undefined) throw conflict;
     const theirs = taskOf({ ...stored, contextId: ours.contextId });
-    if (sortedJson(Task.toJSON(theirs)) === sortedJson(Task.toJSON(ours))) {
-      // Our own write, whose answer was lost.
-      work.record = { ...stored, contextId: ours.contextId };
-      return;
-    }
     if (isFinal(stateOf(theirs))) {
       throw new ThroughlineError('terminal', `task ${ours.id} is over`);
     }
@@ -196,12 +224,17 @@ export class A2aTaskStore implements TaskStore {
       statusAt: task.status?.timestamp ?? this.#now().toISOString(),
       ...(messageId === undefined ? {} : { messageId }),
       ...(work.record?.owner === undefined ? {} : { owner: work.record.owner }),
-      body: Task.toJSON(task),
+      body: bodyOf(task, work.sender),
     };
     const arrivals = work.arrivals.map((arrival) => this.#arrived(work, task, arrival));
     const caller = opening?.caller ?? work.agent;
-    const written = await retrying(writing, () =>
-      this.#ports.saveTask(caller, record, [...arrivals, ...observations]),
+    const written = await retryingWrite(
+      this.#backoff,
+      () => this.#ports.saveTask(caller, record, [...arrivals, ...observations]),
+      async () => {
+        const stored = await this.#ports.loadTask(work.agent, record.id);
+        return stored !== undefined && isWritten(record, stored) ? stored : undefined;
+      },
     );
     work.record = { ...record, version: written.version };
     await this.#askedToPush(task.id, work.arrivals);
@@ -210,11 +243,17 @@ export class A2aTaskStore implements TaskStore {
     work.yields = false;
   }
 
+  #stored(work: Work, taskId: string): Promise<TaskRecord | undefined> {
+    return retrying(this.#backoff, () => this.#ports.loadTask(work.agent, taskId));
+  }
+
   /** Before anybody is answered: whoever has the answer counts on being told. */
   async #askedToPush(taskId: string, arrivals: readonly Arrival[]): Promise<void> {
     for (const { push, caller } of arrivals) {
       if (push === undefined) continue;
-      await retrying(writing, async () => this.#push?.savePushConfig(caller, { ...push, taskId }));
+      await retrying(this.#backoff, async () =>
+        this.#push?.savePushConfig(caller, { ...push, taskId }),
+      );
     }
   }
 
@@ -230,6 +269,10 @@ export class A2aTaskStore implements TaskStore {
     return { ...task, status: { ...task.status, timestamp: this.#now().toISOString() } };
   }
 }
+
+/** What is stored is what we wrote, and nobody wrote after us. */
+const isWritten = (ours: TaskRecord, stored: TaskRecord): boolean =>
+  stored.version === ours.version + 1 && sortedJson(stored.body) === sortedJson(ours.body);
 
 function queryOf(params: ListTasksRequest): TaskQuery {
   const state = stateFromWire(params.status);
