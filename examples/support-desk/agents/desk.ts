@@ -32,7 +32,13 @@ const settings = z
 const arrangementSchema = z.object({
   kind: z.literal('arrangement'),
   agents: z.array(
-    z.object({ id: z.string(), name: z.string(), url: z.url(), credential: z.string() }),
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      url: z.url(),
+      /** Absent: somebody else's agent, which knows nothing of our hub. */
+      behind: z.literal('hub').exactOptional(),
+    }),
   ),
   /** The second line's own credential. */
   secondLine: z.string(),
@@ -114,10 +120,7 @@ function deskHandler(hub: Hub): MessageHandler {
         a2a: hub,
         principal,
         name: 'Desk',
-        agents: agents.map(({ credential, ...agent }) => ({
-          ...agent,
-          ...(credential !== '' && { credential: `Bearer ${credential}` }),
-        })),
+        agents,
         onFault: logFault,
         ...chosenTransport(),
         ...(process.env['SUPPORT_DESK_FAULT'] === 'hand-over-notes' && { selector: withNotes }),

@@ -174,13 +174,13 @@ export class DeskProcesses {
   async #arrange(): Promise<void> {
     const { hub, policyReader, accountChecker, caseWriter } = this.parts;
     const { otherTenant, known } = this.#options;
-    const credential = await this.keyFor('desk', 'agent');
+    const behind = 'hub';
     hub.tell({
       kind: 'arrangement',
       agents: [
-        { id: 'policy-reader', name: 'Policy reader', url: policyReader.url, credential },
-        { id: 'account-checker', name: 'Account checker', url: accountChecker.url, credential: '' },
-        { id: 'case-writer', name: 'Case writer', url: caseWriter.url, credential },
+        { id: 'policy-reader', name: 'Policy reader', url: policyReader.url, behind },
+        { id: 'account-checker', name: 'Account checker', url: accountChecker.url },
+        { id: 'case-writer', name: 'Case writer', url: caseWriter.url, behind },
       ],
       secondLine: await this.keyFor('second-line', 'agent'),
       otherTenant,

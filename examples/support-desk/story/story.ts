@@ -65,7 +65,7 @@ export async function tellStory({ one, dataDir, store, fault, tell }: StoryOptio
     caseWriter: join(dataDir, 'given-to-case-writer.jsonl'),
   };
   const events = new Events(tell);
-  for (const file of Object.values(captures)) writeFileSync(file, '');
+  for (const file of Object.values(captures)) writeFileSync(file, '', { mode: 0o600 });
   const desk = await DeskProcesses.start({
     dataDir,
     ...(store !== undefined && { store }),
@@ -285,7 +285,7 @@ function countFiles(dataDir: string, texts: readonly HandedText[]): Tokens {
   const write = (name: string, all: readonly string[]) => {
     const file = join(dataDir, name);
     const text = all.join('\n');
-    writeFileSync(file, text);
+    writeFileSync(file, text, { mode: 0o600 });
     return { file, tokens: countTokens(text) };
   };
   const handedOver = write(
@@ -327,6 +327,33 @@ interface Searched {
   texts: readonly HandedText[];
 }
 
+/** What the policy reader could open with the credential that the desk calls it with. */
+async function whatACallOpens(
+  desk: DeskProcesses,
+  view: CaseView,
+): Promise<{ what: string; refused: boolean }[]> {
+  const { url } = desk.parts.hub;
+  const master = new HubClient({ url, key: await desk.keyFor('desk', 'agent') }).master();
+  const call = `Bearer ${await master.callToken({ audience: 'policy-reader', seconds: 60 })}`;
+  const own = `Bearer ${await desk.keyFor('policy-reader', 'agent')}`;
+  const paths = ['/runs?open=true', '/cases', ...view.resources.map(({ id }) => `/content/${id}`)];
+  const alone = paths.map((path) => ({ path, headers: { authorization: call } }));
+  const mine = outputsOf(view, 'policy-reader');
+  const beside = view.resources
+    .filter(({ id }) => !mine.has(id))
+    .map(({ id }) => ({
+      path: `/content/${id}`,
+      headers: { authorization: own, 'throughline-caller': call },
+    }));
+  return Promise.all(
+    [...alone, ...beside].map(async ({ path, headers }) => {
+      const response = await fetch(`${url}${path}`, { headers });
+      await response.body?.cancel();
+      return { what: `policy-reader, called by the desk: ${path}`, refused: !response.ok };
+    }),
+  );
+}
+
 /** Resources that an agent put out. */
 function outputsOf(view: CaseView, agent: string): Set<string> {
   const tasks = new Set(
@@ -365,6 +392,7 @@ async function whoGotWhat(desk: DeskProcesses, searched: Searched): Promise<Isol
     const other = await outcomeOf(hub.caseView(desk.parts.otherTenantContext));
     reads.push({ what: `${agent}: a case of another tenant`, refused: other.code === 'not-found' });
   }
+  reads.push(...(await whatACallOpens(desk, view)));
   const { customer } = one;
   return {
     record: customer === null ? {} : bank().fullRecord(customer),

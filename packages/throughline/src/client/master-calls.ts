@@ -21,6 +21,7 @@ export interface MasterCalls {
     bytes: Uint8Array;
   }): Promise<ContentRef>;
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  callToken(request: { audience: string; seconds: number }): Promise<string>;
   readToken(request: { uri: string; audience: string; seconds: number }): Promise<string>;
   saveRun(run: {
     id: string;
@@ -63,6 +64,10 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
       path: contentPath(uri),
       headers: token === undefined ? {} : { 'Throughline-Content-Token': token },
     }),
+  callToken: async (request) => {
+    const call = { method: 'POST', path: '/call-tokens', idempotent: true } as const;
+    return (await hub.json({ ...call, json: request }, z.object({ token: z.string() }))).token;
+  },
   readToken: async (request) => {
     const call = { method: 'POST', path: '/content-tokens', idempotent: true } as const;
     return (await hub.json({ ...call, json: request }, z.object({ token: z.string() }))).token;
@@ -76,5 +81,10 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
     return (await hub.json({ method: 'GET', path: '/runs', query: { open: true } }, schema)).runs;
   },
   saveHandover: async (handover, texts) =>
-    hub.nothing({ method: 'POST', path: '/handovers', json: { handover, texts } }),
+    hub.nothing({
+      method: 'POST',
+      path: '/handovers',
+      json: { handover, texts },
+      idempotent: true,
+    }),
 });

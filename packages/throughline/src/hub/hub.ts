@@ -36,6 +36,7 @@ import type { Store } from '../store/store.ts';
 import type { Acting } from './acting.ts';
 import { Admissions } from './admission.ts';
 import type { Action } from './authorize.ts';
+import { CallTokens } from './call-tokens.ts';
 import { CaseAccess } from './case-access.ts';
 import { CaseLabels } from './case-labels.ts';
 import { CaseLists } from './case-lists.ts';
@@ -114,6 +115,7 @@ export class Hub {
   readonly #deps: Deps;
   readonly #keys: Keys;
   readonly #jwts: Jwts | undefined;
+  readonly #callTokens: CallTokens;
   readonly #admissions: Admissions;
   readonly #tasks: Tasks;
   readonly #lists: TaskLists;
@@ -153,6 +155,7 @@ export class Hub {
     const erasure = new Erasure(deps, parts);
     this.#deps = deps;
     this.#keys = new Keys(deps, random, quotas);
+    this.#callTokens = new CallTokens(deps.vault, deps.ids, deps.now);
     this.#jwts = options.jwt && new Jwts(options.jwt, deps.now);
     this.#admissions = new Admissions(deps, parts);
     this.#tasks = new Tasks(deps, parts);
@@ -172,6 +175,7 @@ export class Hub {
       contents: new Contents(deps, parts),
       runs: new Runs(deps, registries),
       usage,
+      callTokens: this.#callTokens,
     };
   }
 
@@ -186,9 +190,16 @@ export class Hub {
     };
   }
 
-  /** Value of an Authorization header → principal; `unauthenticated` for all else. */
-  async authenticate(credential: string | undefined): Promise<Principal> {
-    return (await this.#jwts?.principal(credential)) ?? this.#keys.authenticate(credential);
+  /**
+   * Value of an Authorization header → principal; `unauthenticated` for all else. `via`: the agent
+   * that was handed it, which alone can show a call token made for it.
+   */
+  async authenticate(credential: string | undefined, via?: Principal): Promise<Principal> {
+    return (
+      (await this.#callTokens.principal(credential, via)) ??
+      (await this.#jwts?.principal(credential)) ??
+      this.#keys.authenticate(credential)
+    );
   }
 
   /** Decides over a message, its context and its tasks before anything runs, and writes that down. */
@@ -258,7 +269,7 @@ export class Hub {
   via(agent: Principal): AgentView {
     const by = (caller: Acting): Acting => ({ ...caller, via: agent });
     return {
-      authenticate: (credential) => this.authenticate(credential),
+      authenticate: (credential) => this.authenticate(credential, agent),
       admit: (caller, request) => this.admit(by(caller), request),
       saveReply: (caller, reply, seen) => this.saveReply(by(caller), reply, seen),
       loadTask: (caller, id, action) => this.loadTask(by(caller), id, action),

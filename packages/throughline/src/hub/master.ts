@@ -11,6 +11,7 @@ import {
 } from '../model/index.ts';
 import { authorize } from './authorize.ts';
 import type { ContentInput, Contents } from './content.ts';
+import type { CallTokenRequest, CallTokens } from './call-tokens.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
 import { Recorder } from './recorder.ts';
@@ -28,6 +29,7 @@ export interface MasterParts {
   readonly contents: Contents;
   readonly runs: Runs;
   readonly usage: Usage;
+  readonly callTokens: CallTokens;
 }
 
 /** The hub as one Master sees it: every call is that principal's. */
@@ -102,6 +104,11 @@ export class MasterDesk {
 
   readToken(request: { uri: string; audience: string; seconds: number }): Promise<string> {
     return this.#parts.contents.readToken(this.#by, request);
+  }
+
+  /** A credential for calling one agent of this hub, which opens nothing else. */
+  callToken(request: CallTokenRequest): Promise<string> {
+    return this.#parts.callTokens.sign(this.#by, request);
   }
 
   saveRun(run: Run): Promise<{ version: number }> {

@@ -68,6 +68,8 @@ export class Tasks {
     return this.#deps.store.read(async (reader) => {
       const task = await this.#parts.tasks.get(reader, principal.tenant, id);
       const context = await this.#contextOf(reader, principal, task);
+      const { audience } = principal;
+      if (audience !== undefined && task?.content.agent !== audience) return undefined;
       if (task === undefined || !may(principal, action, guardTask(task, context))) return undefined;
       return toTaskRecord(task, contextName(task, context, principal.id));
     });

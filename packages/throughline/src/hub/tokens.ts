@@ -11,17 +11,21 @@ export const tokenSeconds = 600;
 /** PKCS #8 frame of an Ed25519 seed (RFC 8410 section 7). */
 const ed25519Frame = Buffer.from('302e020100300506032b657004220420', 'hex');
 
+/** A key pair of this domain for one kind of token. */
+export function tokenKeys(vault: Vault, use: string): { private: KeyObject; public: KeyObject } {
+  const key = Buffer.concat([ed25519Frame, vault.derive(use)]);
+  const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+  return { private: privateKey, public: createPublicKey(privateKey) };
+}
+
 /** Read tokens: who may read which ContextURI until when. Ed25519, made and checked by this domain. */
 export class ReadTokens {
-  readonly #private: KeyObject;
-  readonly #public: KeyObject;
+  readonly #keys: ReturnType<typeof tokenKeys>;
   readonly #ids: Ids;
   readonly #now: () => Date;
 
   constructor(vault: Vault, ids: Ids, now: () => Date) {
-    const key = Buffer.concat([ed25519Frame, vault.derive('read-token')]);
-    this.#private = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
-    this.#public = createPublicKey(this.#private);
+    this.#keys = tokenKeys(vault, 'read-token');
     this.#ids = ids;
     this.#now = now;
   }
@@ -44,13 +48,13 @@ export class ReadTokens {
       .setNotBefore(issued)
       .setExpirationTime(issued + seconds)
       .setJti(this.#ids.make('key'))
-      .sign(this.#private);
+      .sign(this.#keys.private);
   }
 
   /** Whether the token lets this principal read this URI now. Says nothing about why not. */
   async allows(token: string, uri: string, principal: string): Promise<boolean> {
     try {
-      await jwtVerify(token, this.#public, {
+      await jwtVerify(token, this.#keys.public, {
         algorithms: [algorithm],
         typ: tokenType,
         subject: uri,

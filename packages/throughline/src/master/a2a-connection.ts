@@ -2,9 +2,11 @@ import { connectA2a, type PeerTransport } from '../bindings/a2a/index.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Caller, Principal } from '../model/principal.ts';
-import type { AgentConnection, Connect } from './connection.ts';
+import type { AgentConnection, Connect, KnownAgent } from './connection.ts';
+import type { MasterPorts } from './ports.ts';
 
 export interface A2aConnectOptions {
+  readonly ports: Pick<MasterPorts, 'callToken'>;
   /** Where the client side tells what it sees. */
   readonly a2a: Pick<A2aPorts, 'observe'>;
   /** The Master's own principal and name. */
@@ -22,13 +24,25 @@ export interface A2aConnectOptions {
   readonly onFault?: ((error: unknown) => void) | undefined;
 }
 
+/** Life of a call token; a connection that outlives it is opened anew. */
+const callSeconds = 3_600;
+
 /** An attempt ends by its own deadline; the binding's limit only must not come before. */
 const timeoutMs = 86_400_000;
 
 /** Reaches agents over A2A. */
 export function connectOverA2a(options: A2aConnectOptions): Connect {
-  const { a2a, principal, name, allowPlainHttp, maxResponseBytes, retryMs, onFault, transport } =
-    options;
+  const {
+    ports,
+    a2a,
+    principal,
+    name,
+    allowPlainHttp,
+    maxResponseBytes,
+    retryMs,
+    onFault,
+    transport,
+  } = options;
   return async (agent, opening): Promise<AgentConnection> => {
     const client = await connectA2a({
       url: agent.url,
@@ -39,7 +53,7 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
       retry: { attempts: 3, firstMs: retryMs, capMs: 5_000 },
       onFault: (error) => onFault?.(error),
       signal: opening,
-      ...(agent.credential !== undefined && { credential: agent.credential }),
+      ...(await credentialOf(ports, agent)),
       ...(allowPlainHttp !== undefined && { allowPlainHttp }),
       ...(transport !== undefined && { transport }),
       ...(maxResponseBytes !== undefined && { maxResponseBytes }),
@@ -66,4 +80,15 @@ async function observeInputs(
 ): Promise<void> {
   const told = seen.filter(({ kind }) => kind !== 'artifact');
   if (told.length > 0) await a2a.observe(caller, told);
+}
+
+async function credentialOf(
+  ports: A2aConnectOptions['ports'],
+  agent: KnownAgent,
+): Promise<{ credential?: string }> {
+  if (agent.behind === 'hub') {
+    const token = await ports.callToken({ audience: agent.id, seconds: callSeconds });
+    return { credential: `Bearer ${token}` };
+  }
+  return agent.credential === undefined ? {} : { credential: agent.credential };
 }

@@ -65,7 +65,15 @@ export interface KnownAgent {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  /** Value of the Authorization header that opens it; never stored or logged. */
+  /**
+   * It is served behind this Master's own hub: it is called with a token for it alone, made anew for
+   * each connection.
+   */
+  readonly behind?: 'hub';
+  /**
+   * Value of the Authorization header that opens it; never stored or logged. Not a key of the
+   * Master's own hub: whoever is called could use it, too.
+   */
   readonly credential?: string;
 }
 

@@ -35,6 +35,7 @@ class Process {
       participant: (party) => this.#alive(() => ports.participant(party)),
       locate: (id) => this.#alive(() => ports.locate(id)),
       getContent: (uri, token) => this.#alive(() => ports.getContent(uri, token)),
+      callToken: (request) => this.#alive(() => ports.callToken(request)),
       readToken: (request) => this.#alive(() => ports.readToken(request)),
       loadRun: (id) => this.#alive(() => ports.loadRun(id)),
       openRuns: () => this.#alive(() => ports.openRuns()),
@@ -59,8 +60,9 @@ class Process {
   }
 
   #connect(a2a: Pick<A2aPorts, 'observe'>): Connect {
-    const { desk } = this.#world;
-    const connect = connectOverA2a({ a2a, principal: desk, name: 'Desk', retryMs: 5 });
+    const { desk, hub } = this.#world;
+    const ports = hub.master(desk);
+    const connect = connectOverA2a({ ports, a2a, principal: desk, name: 'Desk', retryMs: 5 });
     const step = this.#step.bind(this);
     return async (agent, signal) => {
       const connection = await step('connect', () => connect(agent, signal));

@@ -13,6 +13,7 @@ import { drive } from './drive.ts';
 import type { OnEvent } from './events.ts';
 import { isDone, Journal } from './journal.ts';
 import { offload, type OfferedContent } from './offer.ts';
+import { patient } from './patient.ts';
 import type { MasterPorts } from './ports.ts';
 import { reportOf, type RunReport } from './report.ts';
 import { makeTaskContext } from './task-context.ts';
@@ -83,9 +84,12 @@ export interface Master {
 }
 
 /** A Master: plans, selects, dispatches, judges; a client of its hub like any other. */
-export function createMaster(options: MasterOptions): Master {
-  const { ports } = options;
-  const stored = async (runId: string): Promise<Journal> => {
+export function createMaster(given: MasterOptions): Master {
+  const waiting = ({ signal }: RunOptions = {}): MasterOptions => ({
+    ...given,
+    ports: patient(given.ports, signal),
+  });
+  const stored = async ({ ports }: MasterOptions, runId: string): Promise<Journal> => {
     const journal = await Journal.load(ports, runId);
     if (journal === undefined) {
       throw new ThroughlineError('not-found', `There is no run ${runId} of this Master.`);
@@ -94,16 +98,20 @@ export function createMaster(options: MasterOptions): Master {
   };
   return {
     run: async (request, runOptions = {}) => {
-      const { task } = await ports.locate(request.taskId);
-      const journal = (await Journal.load(ports, task)) ?? (await begin(options, request));
+      const options = waiting(runOptions);
+      const { task } = await options.ports.locate(request.taskId);
+      const journal = (await Journal.load(options.ports, task)) ?? (await begin(options, request));
       return finish(options, journal, runOptions);
     },
-    resume: async (runId, runOptions = {}) => finish(options, await stored(runId), runOptions),
+    resume: async (runId, runOptions = {}) => {
+      const options = waiting(runOptions);
+      return finish(options, await stored(options, runId), runOptions);
+    },
     status: async (runId) => {
-      const { state } = await stored(runId);
+      const { state } = await stored(waiting(), runId);
       return reportOf(state, isDone(state));
     },
-    openRuns: () => ports.openRuns(),
+    openRuns: () => waiting().ports.openRuns(),
   };
 }
 

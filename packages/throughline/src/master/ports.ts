@@ -29,6 +29,11 @@ export interface MasterPorts {
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
   /** A right to read one piece of content, for one principal, for some seconds. */
   readToken(request: { uri: string; audience: string; seconds: number }): Promise<string>;
+  /**
+   * A credential with which the Master calls one agent behind the same hub: it tells that agent who
+   * calls and opens nothing else. `audience`: the agent's principal id; at most 3,600 seconds.
+   */
+  callToken(request: { audience: string; seconds: number }): Promise<string>;
   /** The run's decisions; `expected` is the version read (0 for a new one), another is `conflict`. */
   saveRun(run: {
     id: string;

@@ -12,6 +12,11 @@ export const principalSchema = z.object({
   tenant: foreignId,
   id: foreignId,
   role: z.enum(roles),
+  /**
+   * Set where the credential was made for calling one agent: it tells that agent who calls, and
+   * opens nothing but that agent's own tasks.
+   */
+  audience: foreignId.exactOptional(),
 });
 
 export type Principal = z.infer<typeof principalSchema>;

@@ -10,7 +10,7 @@ import { parseJson } from './json.ts';
 import { openApi } from './openapi.ts';
 import type { ServedHub } from './ports.ts';
 import { problemResponse, problems, Refusal } from './problem.ts';
-import { hubRoutes } from './routes.ts';
+import { hubRoutes, routeGroups } from './routes.ts';
 import type { RawInput, Route } from './route.ts';
 
 /** A failure that is the hub’s own, for its log; `error` may hold what no answer may say. */
@@ -68,7 +68,7 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
     c.set('principal', await hub.authenticate(c.req.header('Authorization')));
     await next();
   });
-  const description = openApi(hubRoutes, own.origin);
+  const description = openApi(routeGroups, own.origin);
   app.get('/openapi.json', (c) => c.json(description));
   for (const route of hubRoutes) serveRoute(app, hub, own.origin, route);
   return app;
@@ -132,7 +132,7 @@ async function callerOf(c: Context<Env>, hub: ServedHub, bearer: Principal): Pro
   if (handedOn === undefined || handedOn === own) {
     return { principal: bearer, credential: own, via: bearer };
   }
-  const principal = await hub.authenticate(handedOn);
+  const principal = await hub.authenticate(handedOn, bearer);
   if (bearer.role !== 'agent' || principal.tenant !== bearer.tenant) {
     throw new ThroughlineError(
       'unauthenticated',

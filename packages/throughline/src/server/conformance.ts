@@ -84,6 +84,7 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
       bytes: new Uint8Array([1]),
     },
     'get /content/{id}': { params: { id: nothing('res') } },
+    'post /call-tokens': { json: { audience: agent, seconds: 60 } },
     'post /content-tokens': {
       json: { uri: `http://127.0.0.1/content/${nothing('res')}`, audience: 'x', seconds: 60 },
     },
@@ -229,6 +230,7 @@ export class StubHub implements ServedHub {
     return {
       newId: () => '',
       participant: this.#reach('participant'),
+      callToken: this.#reach('callToken'),
       assert: this.#reach('assert'),
       locate: this.#reach('locate'),
       putContent: this.#reach('putContent'),

@@ -1,11 +1,26 @@
 import { z } from 'zod';
-import { problemMediaType } from './problem.ts';
+import { publishedSchemas } from '../model/json-schemas.ts';
+import { problemMediaType, problems } from './problem.ts';
 import { mayBeAbsent, type Route } from './route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Routes under a heading; `handedOn`: an agent may call them for a caller whose credential it has. */
+export interface RouteGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly handedOn?: boolean;
+  readonly routes: readonly Route[];
+}
+
+const names: ReadonlyMap<z.ZodType, string> = new Map(
+  Object.entries(publishedSchemas).map(([name, schema]) => [schema, name]),
+);
+
 /** JSON Schema of a zod schema by the same function that makes the published ones. */
 const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): Json => {
+  const name = names.get(schema);
+  if (name !== undefined && io === 'output') return { $ref: `#/components/schemas/${name}` };
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
 };
@@ -22,7 +37,15 @@ function parameters(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
   }));
 }
 
-function operation(route: Route): Json {
+/** `get /cases/{id}/timeline` → `getCasesIdTimeline`. */
+const operationId = ({ method, path }: Route): string =>
+  method +
+  path
+    .split(/[^A-Za-z]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
+function operation(route: Route, { name, handedOn = false }: RouteGroup): Json {
   const { takes, gives, body } = route;
   const content = takes === 'bytes' ? bytes : json(jsonSchema(body, 'input'));
   const answer =
@@ -35,54 +58,145 @@ function operation(route: Route): Json {
           },
         };
   return {
+    operationId: operationId(route),
+    tags: [name],
     summary: route.summary,
-    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
+    parameters: [
+      ...parameters(route.params, 'path'),
+      ...parameters(route.query, 'query'),
+      ...(handedOn ? [{ $ref: '#/components/parameters/Caller' }] : []),
+      ...(gives === 'bytes' ? [{ $ref: '#/components/parameters/ContentToken' }] : []),
+    ],
     ...(takes === 'nothing' ? {} : { requestBody: { required: true, content } }),
-    responses: { ...answer, default: { $ref: '#/components/responses/Problem' } },
+    responses: { ...answer, ...problemRefs },
   };
 }
 
-const problem: Json = {
-  description: 'RFC 9457 problem details; `code` is for programs',
-  content: {
-    [problemMediaType]: {
-      schema: {
-        type: 'object',
-        required: ['type', 'title', 'status', 'detail', 'code'],
-        properties: {
-          type: { type: 'string', format: 'uri' },
-          title: { type: 'string' },
-          status: { type: 'integer' },
-          detail: { type: 'string' },
-          code: { type: 'string' },
-          retryable: { type: 'boolean' },
-          details: { type: 'object' },
-        },
-      },
+const header = (name: string, description: string): Json => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+});
+
+/** Status → the titles of the codes that have it; other codes of a status are told apart by `code`. */
+const titles = Map.groupBy(
+  [
+    ...Object.values(problems),
+    [403, 'The Origin is not this hub’s'],
+    [415, 'The media type is another one'],
+    [421, 'The Host is not this hub’s'],
+  ] satisfies (readonly [number, string])[],
+  ([status]) => status,
+);
+
+const problemRefs: Json = Object.fromEntries(
+  [...titles.keys()].map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
+);
+
+const problemHeaders: Readonly<Record<number, Json>> = {
+  401: { 'WWW-Authenticate': { schema: { type: 'string', const: 'Bearer' } } },
+  429: {
+    'Retry-After': {
+      description: 'Seconds; only where waiting helps',
+      schema: { type: 'integer', minimum: 1 },
     },
+  },
+  503: { 'Retry-After': { description: 'Seconds', schema: { type: 'integer', minimum: 1 } } },
+};
+
+const problemResponses: Json = Object.fromEntries(
+  [...titles].map(([status, each]) => [
+    `Problem${status}`,
+    {
+      description: each.map(([, title]) => title).join('; '),
+      ...(problemHeaders[status] === undefined ? {} : { headers: problemHeaders[status] }),
+      content: { [problemMediaType]: { schema: { $ref: '#/components/schemas/problem' } } },
+    },
+  ]),
+);
+
+/** Of RFC 9457; `code` is for programs. */
+const problem: Json = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'What was wrong, where, and what to do' },
+    code: { enum: Object.keys(problems) },
+    retryable: { type: 'boolean', description: 'The same call may succeed later, unchanged' },
+    details: { type: 'object' },
   },
 };
 
-/** OpenAPI 3.1 description of a table of routes. */
-export function openApi(routes: readonly Route[], origin: string): Json {
-  const paths: Record<string, Record<string, Json>> = {};
-  for (const route of routes) {
-    (paths[route.path] ??= {})[route.method] = operation(route);
+const schemas = (): Json =>
+  Object.fromEntries(
+    Object.entries(publishedSchemas).map(([name, schema]) => {
+      const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any' });
+      return [name, rest];
+    }),
+  );
+
+const health: Json = {
+  operationId: 'getHealth',
+  tags: ['hub'],
+  summary: 'Whether the hub is up; the one operation without a key',
+  security: [],
+  responses: {
+    200: {
+      description: 'OK',
+      content: json({ type: 'object', required: ['ok'], properties: { ok: { const: true } } }),
+    },
+    503: problemRefs[503],
+  },
+};
+
+/** OpenAPI 3.1 description of the API. */
+export function openApi(groups: readonly RouteGroup[], origin: string): Json {
+  const paths: Record<string, Record<string, unknown>> = { '/health': { get: health } };
+  for (const group of groups) {
+    for (const route of group.routes) {
+      (paths[route.path] ??= {})[route.method] = operation(route, group);
+    }
   }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Throughline hub',
       version: '1',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description:
-        'An agent process calls with its own key in Authorization and its caller’s credential in Throughline-Caller.',
+        'Lists come in pages: ask again with the `cursor` (or, in a timeline, with `after` set to `next`) ' +
+        'of the answer until there is none. What one may not see answers like what is missing. Errors are ' +
+        'problem details (RFC 9457).',
     },
     servers: [{ url: origin }],
-    security: [{ key: [] }],
+    tags: [
+      { name: 'hub', description: 'The hub itself' },
+      ...groups.map(({ name, description }) => ({ name, description })),
+    ],
+    security: [{ bearer: [] }],
     paths,
     components: {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
-      responses: { Problem: problem },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key of the hub (`tlk_…`), or a JWT of the issuer it was told of',
+        },
+      },
+      parameters: {
+        Caller: header(
+          'Throughline-Caller',
+          'The Authorization value of the caller that an agent process calls for',
+        ),
+        ContentToken: header('Throughline-Content-Token', 'A right to read this content'),
+      },
+      responses: problemResponses,
+      schemas: { problem, ...schemas() },
     },
   };
 }

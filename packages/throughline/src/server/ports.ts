@@ -28,7 +28,9 @@ import type {
 } from '../model/index.ts';
 
 /** What the HTTP API needs of a hub. Every method checks rights itself; none is checked here. */
-export interface ServedHub extends A2aPorts, PushPorts {
+export interface ServedHub extends Omit<A2aPorts, 'authenticate'>, PushPorts {
+  /** `via`: the agent that was handed the credential. */
+  authenticate(credential: string | undefined, via?: Principal): Promise<Principal>;
   master(principal: Principal): MasterPorts;
   agent(principal: Principal): AgentPorts;
   /** Told to everybody who is let in. */

@@ -77,12 +77,23 @@ export const masterRoutes: readonly Route[] = [
   route({
     ...empty,
     method: 'post',
+    path: '/call-tokens',
+    summary: 'A credential for calling one agent of this hub, which opens nothing else',
+    body: z.strictObject({ audience: foreignId, seconds: z.int().min(1).max(3_600) }),
+    gives: z.object({ token: z.string() }),
+    handle: async (hub, { principal, body }) => ({
+      token: await hub.master(principal).callToken(body),
+    }),
+  }),
+  route({
+    ...empty,
+    method: 'post',
     path: '/content-tokens',
     summary: 'A right for one principal to read one piece of content, for some seconds',
     body: z.strictObject({
       uri: z.url().max(2_048),
       audience: foreignId,
-      seconds: z.int().min(1).max(3_600),
+      seconds: z.int().min(1).max(600),
     }),
     gives: z.object({ token: z.string() }),
     handle: async (hub, { principal, body }) => ({

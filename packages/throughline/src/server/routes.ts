@@ -1,13 +1,21 @@
+import type { RouteGroup } from './openapi.ts';
 import { agentRoutes } from './routes-agents.ts';
 import { caseRoutes } from './routes-cases.ts';
 import { masterRoutes } from './routes-master.ts';
 import { peopleRoutes } from './routes-people.ts';
 import type { Route } from './route.ts';
 
-/** The whole API. */
-export const hubRoutes: readonly Route[] = [
-  ...agentRoutes,
-  ...masterRoutes,
-  ...peopleRoutes,
-  ...caseRoutes,
+/** The whole API, by whom it serves. */
+export const routeGroups: readonly RouteGroup[] = [
+  {
+    name: 'agents',
+    description: 'What the A2A binding and the runtime of an agent need',
+    handedOn: true,
+    routes: agentRoutes,
+  },
+  { name: 'masters', description: 'What a Master needs', routes: masterRoutes },
+  { name: 'people', description: 'What people ask and manage', routes: peopleRoutes },
+  { name: 'cases', description: 'What people do with a case', routes: caseRoutes },
 ];
+
+export const hubRoutes: readonly Route[] = routeGroups.flatMap(({ routes }) => routes);

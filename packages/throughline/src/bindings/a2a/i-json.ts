@@ -10,8 +10,25 @@ const refuse = (what: string, at: number): never => {
 };
 
 /** A string, a structural character, or a number or word; whitespace lies between. */
-const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
+const token = /\s*("(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+)/suy;
 const integer = /^-?\d+$/;
+
+/**
+ * The pieces of a text in order. Each is matched where the last one ended and nowhere else: what
+ * does not match there ends the walk, so that the time stays linear in the text.
+ */
+function* pieces(text: string): Generator<{ readonly piece: string; readonly index: number }> {
+  for (let next = 0; ;) {
+    token.lastIndex = next;
+    const piece = token.exec(text)?.[1];
+    if (piece === undefined) {
+      if (text.slice(next).trim() !== '') throw new SyntaxError(`no JSON at character ${next}`);
+      return;
+    }
+    next = token.lastIndex;
+    yield { piece, index: next - piece.length };
+  }
+}
 
 /**
  * Parses I-JSON (RFC 7493) from text: no duplicate keys, no lone surrogates, no integer beyond
@@ -24,7 +41,7 @@ export function parseIJson(text: string, depth: number = limits.jsonDepth): unkn
   /** Keys of each open object; `undefined` for an open array. */
   const open: (Set<string> | undefined)[] = [];
   let key: { readonly text: string; readonly at: number } | undefined;
-  for (const { 0: piece, index } of text.matchAll(token)) {
+  for (const { piece, index } of pieces(text)) {
     const first = piece.charAt(0);
     if (first === '{' || first === '[') {
       if (open.length === depth) refuse(`more than ${depth} levels`, index);

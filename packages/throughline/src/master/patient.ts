@@ -1,0 +1,43 @@
+import { sortedJson } from '../bindings/a2a/digest.ts';
+import { hubAway, retrying, retryingWrite, type Backoff } from '../bindings/a2a/retry.ts';
+import type { MasterPorts } from './ports.ts';
+
+/**
+ * Ports that wait for a hub which is away, for as long as `backoff` says or until the signal. All of
+ * them may be called twice; of `saveRun`, when it may have been carried out before, the stored run says
+ * whether it was.
+ */
+export function patient(
+  ports: MasterPorts,
+  signal?: AbortSignal,
+  backoff: Backoff = hubAway,
+): MasterPorts {
+  const options = signal === undefined ? {} : { signal };
+  const wait = <T>(call: () => Promise<T>): Promise<T> => retrying(backoff, call, options);
+  return {
+    newId: (kind) => ports.newId(kind),
+    participant: (party) => wait(() => ports.participant(party)),
+    assert: (drafts) => wait(() => ports.assert(drafts)),
+    locate: (taskId) => wait(() => ports.locate(taskId)),
+    putContent: (content) => wait(() => ports.putContent(content)),
+    getContent: (uri, token) => wait(() => ports.getContent(uri, token)),
+    readToken: (request) => wait(() => ports.readToken(request)),
+    callToken: (request) => wait(() => ports.callToken(request)),
+    saveRun: (run) =>
+      retryingWrite(
+        backoff,
+        () => ports.saveRun(run),
+        async () => {
+          const stored = await ports.loadRun(run.id);
+          const isOurs =
+            stored?.version === run.expected + 1 &&
+            sortedJson(stored.state) === sortedJson(run.state);
+          return isOurs ? stored : undefined;
+        },
+        options,
+      ),
+    loadRun: (id) => wait(() => ports.loadRun(id)),
+    openRuns: () => wait(() => ports.openRuns()),
+    saveHandover: (handover, texts) => wait(() => ports.saveHandover(handover, texts)),
+  };
+}
