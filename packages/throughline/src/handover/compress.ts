@@ -1,4 +1,5 @@
 import type { CompressionPolicy } from '../model/agent-context.ts';
+import { makeCounter, type Counter } from './compression/counter.ts';
 import { isOfContext, valuesAt, type PreservedField } from './compression/preserve.ts';
 import type {
   Compressed,
@@ -10,12 +11,10 @@ import { rewritersAt, type RewriteRequest } from './compression/rewrite.ts';
 import { encodeSmallest, extract, takeRewrites } from './compression/shrink.ts';
 import {
   checkPolicy,
-  makeCounter,
   shrinkable,
   startWork,
   total,
   yieldByPriority,
-  type Counter,
   type Work,
 } from './compression/work.ts';
 

@@ -4,6 +4,8 @@ import type { Unit } from './units.ts';
 export interface Choosable extends Pick<Unit, 'tokens' | 'along' | 'frame'> {
   /** Which item it is of; the units of one item stand together. */
   readonly item: number;
+  /** Tokens of the mark of one gap in that item. */
+  readonly mark: number;
 }
 
 /**
@@ -12,7 +14,6 @@ export interface Choosable extends Pick<Unit, 'tokens' | 'along' | 'frame'> {
  * first, fit or not.
  *
  * @param rankings For each query, the places of all units, the best first.
- * @param mark Tokens of the mark of one gap.
  * @returns Places of what is kept.
  */
 export function choose(
@@ -20,9 +21,8 @@ export function choose(
   rankings: readonly (readonly number[])[],
   budget: number,
   must: readonly number[],
-  mark: number,
 ): ReadonlySet<number> {
-  const selection = makeSelection(units, mark);
+  const selection = makeSelection(units);
   for (const at of must) selection.add(at, Number.POSITIVE_INFINITY);
   const open = new Set(rankings.map((ranking) => ({ next: ranking.values(), spent: 0 })));
   while (open.size > 0) {
@@ -41,7 +41,7 @@ interface Selection {
   add(place: number, budget: number): number;
 }
 
-function makeSelection(units: readonly Choosable[], mark: number): Selection {
+function makeSelection(units: readonly Choosable[]): Selection {
   const kept = new Set<number>();
   const keptOf = new Map<number, number>();
   let tokens = 0;
@@ -54,7 +54,7 @@ function makeSelection(units: readonly Choosable[], mark: number): Selection {
     const beside = Number(isGap(unit.item, at - 1)) + Number(isGap(unit.item, at + 1));
     kept.add(at);
     keptOf.set(unit.item, others + 1);
-    return unit.tokens + mark * (others === 0 ? beside : beside - 1);
+    return unit.tokens + unit.mark * (others === 0 ? beside : beside - 1);
   };
   const letGo = (at: number): void => {
     const item = units[at]?.item ?? -1;
@@ -65,7 +65,8 @@ function makeSelection(units: readonly Choosable[], mark: number): Selection {
     kept,
     tokens: () => tokens,
     add: (place, budget) => {
-      if (tokens + (units[place]?.tokens ?? 0) - mark > budget) return 0;
+      const unit = units[place];
+      if (unit === undefined || tokens + unit.tokens - unit.mark > budget) return 0;
       const missing = closure(units, place, kept);
       const cost = missing.reduce((sum, at) => sum + keep(at), 0);
       if (tokens + cost <= budget) {

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodings, fromCsv, toCsv } from './lossless.ts';
 
-const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: `n${id}`, paid: id % 2 === 0 }));
+const note = 'a longer text, so that the form matters little beside it';
+const rows = Array.from({ length: 20 }, (_, id) => ({ id, note, paid: id % 2 === 0 }));
 
 describe('writing JSON smaller without loss', () => {
   it('offers rows as CSV and TOON, each read back to the same data', () => {
@@ -11,6 +12,13 @@ describe('writing JSON smaller without loss', () => {
     const byName = new Map(found.map(({ name, text }) => [name, text]));
     expect(fromCsv(byName.get('csv') ?? '')).toEqual(rows);
     expect(decode(byName.get('toon') ?? '')).toEqual(rows);
+  });
+
+  it('offers rows within other data as TOON', () => {
+    const data = { shop: { name: 'Elm' }, rows };
+    const toon = encodings(JSON.stringify(data)).find(({ name }) => name === 'toon');
+    expect(toon?.mediaType).toBe('text/toon');
+    expect(decode(toon?.text ?? '')).toEqual(data);
   });
 
   it.each([

@@ -9,7 +9,7 @@ export interface Encoding {
 }
 
 /** A form this much longer in characters than the shortest is not worth counting. */
-const worthCounting = 1.3;
+const worthCounting = 1.1;
 
 /**
  * Ways to write the same JSON in fewer tokens: without white space, as CSV, as TOON. Only what was

@@ -1,5 +1,6 @@
-import { isAdditiveCut, splitSentences } from './sentences.ts';
+import { splitSentences } from './sentences.ts';
 import { gapMark, type Cut, type Unit } from './units.ts';
+import type { Counter } from './counter.ts';
 
 /** Longest list, in characters, that is one unit; a longer one is cut between its entries. */
 const wholeList = 800;
@@ -14,20 +15,16 @@ interface Run {
 /**
  * Cuts prose and Markdown into units: sentences, headings, table rows, entries of lists; code blocks,
  * JSON values and short lists whole.
- *
- * @param count Counts tokens; `additive` says that it counts as the built-in tokenizer does, so that
- *   the sum over the units is the count of the whole.
  */
-export function cutProse(text: string, count: (text: string) => number, additive: boolean): Cut {
+export function cutProse(text: string, counter: Counter): Cut {
   const pieces = piecesOf(text);
-  let isSum = additive;
-  const units: Unit[] = [];
-  for (const piece of pieces) {
-    isSum &&= isAdditiveCut(units.at(-1)?.text ?? '', piece.text);
-    units.push({ ...piece, tokens: count(piece.text) });
-  }
-  const tokens = isSum ? units.reduce((sum, unit) => sum + unit.tokens, 0) : count(text);
-  return { units, tokens, join: (kept) => joinProse(units, kept) };
+  const units = pieces.map((piece): Unit => ({ ...piece, tokens: counter.count(piece.text) }));
+  return {
+    units,
+    tokens: counter.countJoined(pieces.map((piece) => piece.text)),
+    mark: ` ${gapMark}`,
+    join: (kept) => joinProse(units, kept),
+  };
 }
 
 type Piece = Omit<Unit, 'tokens'>;
@@ -121,19 +118,20 @@ function continues(run: Kind, kind: Kind, line: string): boolean {
   return run === kind;
 }
 
-function joinProse(units: readonly Unit[], kept: readonly number[]): string {
-  let text = '';
+function joinProse(units: readonly Unit[], kept: readonly number[]): string[] {
+  const pieces: string[] = [];
   let next = 0;
   for (const at of kept) {
-    if (at > next) text += gapBetween(text);
+    if (at > next) pieces.push(gapAfter(pieces.at(-1)));
     const unit = units[at]?.text ?? '';
-    text += at > next && !/^\s/.test(unit) && !text.endsWith('\n') ? ` ${unit}` : unit;
+    const isSetOff = /^\s/.test(unit) || pieces.at(-1)?.endsWith('\n') !== false;
+    pieces.push(at > next && !isSetOff ? ` ${unit}` : unit);
     next = at + 1;
   }
-  if (next < units.length && kept.length > 0) text += gapBetween(text);
-  return text;
+  if (next < units.length && kept.length > 0) pieces.push(gapAfter(pieces.at(-1)));
+  return pieces;
 }
 
 /** On a line of its own after a line end, else behind a space. */
-const gapBetween = (text: string): string =>
-  text === '' ? gapMark : text.endsWith('\n') ? `${gapMark}\n` : ` ${gapMark}`;
+const gapAfter = (before: string | undefined): string =>
+  before === undefined ? gapMark : before.endsWith('\n') ? `${gapMark}\n` : ` ${gapMark}`;

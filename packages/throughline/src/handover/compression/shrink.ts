@@ -1,11 +1,12 @@
+import type { Counter } from './counter.ts';
 import { choose, type Choosable } from './choose.ts';
 import { encodings } from './lossless.ts';
 import { makeIndex, scores } from './rank.ts';
 import { refusalOf, type Rewrite, type RewriteRequest } from './rewrite.ts';
 import { cutCsv, cutJson, cutJsonLines, minifyJson, wholeUnit } from './structured.ts';
 import { makeTerms } from './terms.ts';
-import { gapMark, type Cut, type Unit } from './units.ts';
-import { leaveReference, total, type Counter, type Work } from './work.ts';
+import type { Cut, Unit } from './units.ts';
+import { leaveReference, total, type Work } from './work.ts';
 
 /** Writes JSON in its smallest form, as far as that loses neither data nor a pinned fact. */
 export function encodeSmallest(works: readonly Work[], { count }: Counter): void {
@@ -74,10 +75,9 @@ export function extract(
   const rankings = (queries.length > 0 ? queries : ['']).map((query) =>
     ranking(scores(index, query, queries.length > 0 ? about : '')),
   );
-  const mark = counter.count(` ${gapMark}`);
   let limit = budget;
   for (let round = 0; round < rounds; round++) {
-    const kept = choose(units, rankings, limit, must, mark);
+    const kept = choose(units, rankings, limit, must);
     for (const span of spans) settle(span, kept, counter);
     const over = total(works) - budget;
     if (over <= 0 || limit <= 0) return;
@@ -101,12 +101,14 @@ function layOut(works: readonly Work[], counter: Counter): LaidOut {
   for (const [item, work] of works.entries()) {
     const cut = cutOf(work, counter);
     const from = units.length;
+    const mark = counter.count(cut.mark);
     const { text, after, did, strategy } = work;
     spans.push({ work, cut, from, full: { text, after, did, strategy } });
     for (const unit of cut.units) {
       units.push({
         ...unit,
         item,
+        mark,
         block: blocks + unit.block,
         title: `${work.item.Description} ${unit.title}`,
         along: unit.along.map((at) => at + from),
@@ -156,7 +158,8 @@ function settle(
     Object.assign(work, { leftOut });
     return;
   }
-  const text = cut.join(places);
+  const pieces = cut.join(places);
+  const text = pieces.join('');
   if (!work.pinned.every((fact) => text.includes(fact))) {
     Object.assign(work, { text: work.source, after: work.before, did: 'kept', strategy: 'none' });
     delete work.mediaType;
@@ -164,7 +167,7 @@ function settle(
   }
   Object.assign(work, {
     text,
-    after: counter.count(text),
+    after: counter.countJoined(pieces),
     did: 'extracted',
     strategy: 'bm25',
     leftOut,

@@ -85,9 +85,10 @@ export function cutJson(json: string, count: (text: string) => number): Cut {
   return {
     units,
     tokens: count(json),
+    mark: `${mark},`,
     join: (kept) => {
       const parts = withGaps(units, kept, mark);
-      return `${frame[0]}${parts.join(',')}${frame[1]}`;
+      return [`${frame[0]}${parts.join(',')}${frame[1]}`];
     },
   };
 }
@@ -138,7 +139,8 @@ export function wholeUnit(text: string, count: (text: string) => number): Cut {
   return {
     units: [{ text, tokens, block: 0, title: '', along: [] }],
     tokens,
-    join: (kept) => (kept.length > 0 ? text : ''),
+    mark: '',
+    join: (kept) => (kept.length > 0 ? [text] : []),
   };
 }
 
@@ -273,9 +275,10 @@ function lines(
   return {
     units,
     tokens: count(text),
+    mark: `${gapMark}\n`,
     join: (kept) => {
       const parts = withGaps(units, kept, `${gapMark}\n`);
-      return head + parts.map((part) => (part.endsWith('\n') ? part : `${part}\n`)).join('');
+      return [head, ...parts.map((part) => (part.endsWith('\n') ? part : `${part}\n`))];
     },
   };
 }

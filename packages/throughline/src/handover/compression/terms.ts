@@ -28,23 +28,24 @@ export interface Terms {
 }
 
 export function makeTerms(): Terms {
-  const stems = new Map<string, string>();
+  /** Terms of each word: none of a function word, several where no spaces are written. */
+  const known = new Map<string, readonly string[]>();
   return {
     of: (text) => {
       const terms: string[] = [];
-      for (const [found] of fold(text).matchAll(word)) {
-        if (stopWords.has(found)) continue;
-        if (unspaced.test(found)) {
-          terms.push(...pairs(found));
-          continue;
-        }
-        let stemmed = stems.get(found);
-        if (stemmed === undefined) stems.set(found, (stemmed = stem(found)));
-        terms.push(stemmed);
+      for (const found of fold(text).match(word) ?? []) {
+        let its = known.get(found);
+        if (its === undefined) known.set(found, (its = termsOf(found)));
+        for (const term of its) terms.push(term);
       }
       return terms;
     },
   };
+}
+
+function termsOf(found: string): readonly string[] {
+  if (stopWords.has(found)) return [];
+  return unspaced.test(found) ? pairs(found) : [stem(found)];
 }
 
 /** Each two neighbouring characters: the usual terms where words can't be told apart. */

@@ -18,8 +18,10 @@ export interface Cut {
   readonly units: readonly Unit[];
   /** Tokens of the whole text. */
   readonly tokens: number;
-  /** Puts kept units together again, in order, each gap marked. */
-  readonly join: (kept: readonly number[]) => string;
+  /** What stands for a gap, with what sets it off. */
+  readonly mark: string;
+  /** Pieces that, joined, are the kept units in order, each gap marked. */
+  readonly join: (kept: readonly number[]) => readonly string[];
 }
 
 /** Stands where something was left out: one token of its own in o200k_base. */

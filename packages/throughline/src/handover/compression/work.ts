@@ -1,7 +1,7 @@
 import { ThroughlineError } from '../../errors.ts';
 import type { CompressionPolicy, ContextItem } from '../../model/agent-context.ts';
-import { countTokens, tokenizerName, type CountTokens } from '../count-tokens.ts';
 import { isText } from '../media.ts';
+import type { Counter } from './counter.ts';
 import { kindOfText, looksBinary, type KindFound } from './kinds.ts';
 import { isOfContext, isOfItems, valuesAt } from './preserve.ts';
 import { cutProse } from './prose.ts';
@@ -29,27 +29,6 @@ export interface Work {
   strategy: string;
   mediaType?: string;
   leftOut?: { readonly units: number; readonly of: number; readonly gaps: number };
-}
-
-/** Counts each text once in a run, and says whether counts of sentences add up. */
-export interface Counter {
-  readonly count: CountTokens;
-  readonly isAdditive: boolean;
-  readonly name: string;
-}
-
-export function makeCounter(options: CompressOptions): Counter {
-  const count = options.count ?? countTokens;
-  const known = new Map<string, number>();
-  return {
-    isAdditive: count === countTokens,
-    name: options.tokenizer ?? (count === countTokens ? tokenizerName : 'unnamed'),
-    count: (text) => {
-      let tokens = known.get(text);
-      if (tokens === undefined) known.set(text, (tokens = count(text)));
-      return tokens;
-    },
-  };
 }
 
 const strategies: readonly string[] = ['target_ratio'];
@@ -92,7 +71,7 @@ export function startWork(
   const pinned = (options.pinned ?? []).filter((fact) => fact !== '' && text.includes(fact));
   const isCut = found.kind === 'prose' && policy?.LossTolerance !== 'none';
   const mayBeCut = item.Priority === 'compressible' || pinned.length > 0;
-  const cut = isCut && mayBeCut ? cutProse(text, counter.count, counter.isAdditive) : undefined;
+  const cut = isCut && mayBeCut ? cutProse(text, counter) : undefined;
   const before = cut?.tokens ?? counter.count(text);
   return {
     ...base,
