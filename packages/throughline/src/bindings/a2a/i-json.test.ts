@@ -42,6 +42,12 @@ describe('reading JSON from outside', () => {
     expect(() => parseIJsonBytes(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(SyntaxError);
   });
 
+  it('gives up at a string without an end where it begins, however long it is', () => {
+    const endless = `"${'\\"'.repeat(2_000_000)}`;
+    expect(() => parseIJson(endless)).toThrow('no JSON at character 0');
+    expect(() => parseIJson(`{"a": ${endless}`)).toThrow('no JSON at character 5');
+  });
+
   it('takes a long string without trouble', () => {
     const text = JSON.stringify({ a: 'x"\\'.repeat(500_000) });
     expect(parseIJson(text)).toEqual(JSON.parse(text));
