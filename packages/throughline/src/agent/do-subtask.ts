@@ -3,7 +3,8 @@ import type { AgentContext } from '../model/agent-context.ts';
 import type { AgentHandler, HandlerIo, HandlerResult } from './handler.ts';
 import { reasonOf, type Work } from './work.ts';
 import type { IncomingContext } from './incoming.ts';
-import { ItemReader, type Ports } from './io.ts';
+import { ItemReader } from './io.ts';
+import type { AgentPorts } from './ports.ts';
 import { selfCheck } from './self-check.ts';
 
 /**
@@ -13,7 +14,7 @@ import { selfCheck } from './self-check.ts';
  */
 export async function doSubtask(
   work: Work,
-  ports: Ports,
+  ports: AgentPorts,
   handler: AgentHandler,
   { context, access }: IncomingContext,
 ): Promise<void> {

@@ -4,9 +4,11 @@ import { ThroughlineError } from '../errors.ts';
 import type { Principal } from '../model/principal.ts';
 import { readContext } from './incoming.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
+import { hubAway, retrying } from '../bindings/a2a/retry.ts';
 import { Outputs, type Ports } from './io.ts';
 import { doMessage } from './do-message.ts';
 import { doSubtask } from './do-subtask.ts';
+import { patient } from './patient.ts';
 import { reasonOf, type Work } from './work.ts';
 import { Publisher, type Bus, type Executor, type Request } from './publisher.ts';
 
@@ -21,8 +23,8 @@ export interface ExecutorOptions {
   readonly onFault?: ((error: unknown, about: { taskId: string }) => void) | undefined;
 }
 
-/** Milliseconds to wait for the hub to have the task that was just begun. */
-const storeWaitMs = 30_000;
+/** Milliseconds to wait for the hub to have the task that was just begun: as long as its write waits. */
+const storeWaitMs = 120_000;
 
 /** What runs when a message came in: the handler of subtasks, or that of plain messages. */
 export function makeExecutor(options: ExecutorOptions): Executor {
@@ -52,7 +54,8 @@ async function execute(
   bus: Bus,
   signal: AbortSignal,
 ): Promise<void> {
-  const { ports, principal, handler, onMessage, now = () => new Date() } = options;
+  const { principal, handler, onMessage, now = () => new Date() } = options;
+  const ports = patient(options.ports, signal);
   const { taskId, contextId } = request;
   const publisher = new Publisher(bus, { taskId, contextId }, now);
   publisher.begin(request);
@@ -112,7 +115,8 @@ async function stored(
   const deadline = performance.now() + storeWaitMs;
   for (let wait = 2; ; wait = Math.min(wait * 2, 200)) {
     signal.throwIfAborted();
-    if ((await ports.loadTask({ principal }, taskId)) !== undefined) return;
+    const look = (): Promise<unknown> => ports.loadTask({ principal }, taskId);
+    if ((await retrying(hubAway, look, { signal })) !== undefined) return;
     if (performance.now() > deadline) {
       throw new ThroughlineError('unavailable', 'The hub did not take up the task in time.');
     }

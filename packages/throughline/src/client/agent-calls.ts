@@ -23,5 +23,9 @@ export const agentCalls = (hub: Caller): AgentCalls => ({
       headers: { 'Throughline-Content-Token': token },
     }),
   putOutput: async ({ bytes, ...query }) =>
-    hub.json({ method: 'POST', path: '/outputs', query, bytes }, contentRefSchema),
+    // By its name in its task: put twice, it is there once.
+    hub.json(
+      { method: 'POST', path: '/outputs', query, bytes, idempotent: true },
+      contentRefSchema,
+    ),
 });

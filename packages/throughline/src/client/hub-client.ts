@@ -153,8 +153,9 @@ export class HubClient {
   }
 
   async observe(caller: Acting, observations: readonly Observation[]): Promise<void> {
-    const call: Call = { method: 'POST', path: '/observations', json: { observations } };
-    await this.#call.nothing({ ...call, headers: handedOn(caller) });
+    // What is known already is not stated again.
+    const call = { method: 'POST', path: '/observations', idempotent: true } as const;
+    await this.#call.nothing({ ...call, json: { observations }, headers: handedOn(caller) });
   }
 
   async cases(query: CaseQuery = {}): Promise<CasePage> {
