@@ -4,6 +4,7 @@ import { admissionRequestSchema, admissionSchema } from './admission.ts';
 import { agentContextSchema } from './agent-context.ts';
 import { assertionSchema, conflictSchema, draftSchema, statementSchema } from './assertion.ts';
 import {
+  casePageSchema,
   caseSummarySchema,
   caseViewSchema,
   explanationSchema,
@@ -14,23 +15,28 @@ import { dialogSchema } from './dialog.ts';
 import { envelopeSchema } from './envelope.ts';
 import { grantRequestSchema, grantSchema } from './grant.ts';
 import { foreignId, shortText } from './ids.ts';
+import { keySummarySchema } from './key.ts';
 import { limits } from './limits.ts';
 import { observationSchema } from './observation.ts';
 import { participantSchema } from './participant.ts';
 import { principalSchema } from './principal.ts';
+import { pushConfigSchema } from './push-config.ts';
+import { quotaReportSchema } from './quota.ts';
 import { relationshipSchema } from './relationship.ts';
 import { resourceSchema } from './resource.ts';
 import { taskContextSchema } from './task-context.ts';
 import { taskPageSchema, taskQuerySchema, taskRecordSchema } from './task-record.ts';
 import { taskSchema } from './task.ts';
+import { termsSchema } from './terms.ts';
 import { handoverSchema } from './usage.ts';
 
 /** What others may hold in their hands, by the name of its published schema. */
-const given = {
+export const publishedSchemas = {
   activity: activitySchema,
   admission: admissionSchema,
   'agent-context': agentContextSchema,
   assertion: assertionSchema,
+  'case-page': casePageSchema,
   'case-summary': caseSummarySchema,
   'case-view': caseViewSchema,
   conflict: conflictSchema,
@@ -41,9 +47,12 @@ const given = {
   explanation: explanationSchema,
   grant: grantSchema,
   handover: handoverSchema,
+  'key-summary': keySummarySchema,
   observation: observationSchema,
   participant: participantSchema,
   principal: principalSchema,
+  'push-config': pushConfigSchema,
+  'quota-report': quotaReportSchema,
   relationship: relationshipSchema,
   resource: resourceSchema,
   statement: statementSchema,
@@ -51,6 +60,7 @@ const given = {
   'task-context': taskContextSchema,
   'task-page': taskPageSchema,
   'task-record': taskRecordSchema,
+  terms: termsSchema,
   'timeline-page': timelinePageSchema,
 } satisfies Record<string, z.ZodType>;
 
@@ -88,7 +98,7 @@ export function jsonSchemas(): Readonly<Record<string, object>> {
     });
     schemas[name] = { $id: `${base}/${name}.json`, title: name, ...body };
   };
-  for (const [name, schema] of Object.entries(given)) add(name, schema, 'output');
+  for (const [name, schema] of Object.entries(publishedSchemas)) add(name, schema, 'output');
   for (const [name, schema] of Object.entries(taken)) add(name, schema, 'input');
   return schemas;
 }

@@ -13,15 +13,63 @@ export interface RouteGroup {
   readonly routes: readonly Route[];
 }
 
-const names: ReadonlyMap<z.ZodType, string> = new Map(
-  Object.entries(publishedSchemas).map(([name, schema]) => [schema, name]),
-);
+/** Bodies of requests and answers as components, those with a name of their own each once. */
+class Bodies {
+  readonly #registries = {
+    output: z.registry<{ id: string }>(),
+    input: z.registry<{ id: string }>(),
+  };
+  readonly #names = { output: new Map<z.ZodType, string>(), input: new Map<z.ZodType, string>() };
 
-/** JSON Schema of a zod schema by the same function that makes the published ones. */
-const jsonSchema = (schema: z.ZodType, io: 'input' | 'output'): Json => {
-  const name = names.get(schema);
-  if (name !== undefined && io === 'output') return { $ref: `#/components/schemas/${name}` };
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  constructor() {
+    for (const [name, schema] of Object.entries(publishedSchemas)) {
+      this.#add(schema, 'output', name);
+      this.#add(schema, 'input', `${name}-input`);
+    }
+  }
+
+  ref(schema: z.ZodType, io: 'input' | 'output', id: string): Json {
+    return refTo(this.#names[io].get(schema) ?? this.#add(schema, io, id));
+  }
+
+  /** All that anything refers to. */
+  schemas(used: string): Json {
+    const all = { ...this.#written('output'), ...this.#written('input') };
+    const needed = new Set<string>();
+    const find = (text: string): void => {
+      for (const [, name = ''] of text.matchAll(/#\/components\/schemas\/([\w-]+)/g)) {
+        if (needed.has(name)) continue;
+        needed.add(name);
+        find(JSON.stringify(all[name] ?? {}));
+      }
+    };
+    find(used);
+    return Object.fromEntries(Object.entries(all).filter(([name]) => needed.has(name)));
+  }
+
+  #add(schema: z.ZodType, io: 'input' | 'output', id: string): string {
+    this.#registries[io].add(schema, { id });
+    this.#names[io].set(schema, id);
+    return id;
+  }
+
+  #written(io: 'input' | 'output'): Record<string, Json> {
+    const options = { io, uri, unrepresentable: 'any' } as const;
+    const { schemas } = z.toJSONSchema(this.#registries[io], options);
+    return Object.fromEntries(
+      Object.entries(schemas).map(([name, { $schema: _dialect, $id: _id, ...rest }]) => [
+        name,
+        rest,
+      ]),
+    );
+  }
+}
+
+const uri = (name: string): string => `#/components/schemas/${name}`;
+const refTo = (name: string): Json => ({ $ref: uri(name) });
+
+const jsonSchema = (schema: z.ZodType): Json => {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input' });
   return rest;
 };
 
@@ -33,7 +81,7 @@ function parameters(schema: z.ZodObject, place: 'path' | 'query'): Json[] {
     name,
     in: place,
     required: !mayBeAbsent(each),
-    schema: each instanceof z.ZodType ? jsonSchema(each, 'input') : {},
+    schema: each instanceof z.ZodType ? jsonSchema(each) : {},
   }));
 }
 
@@ -45,20 +93,23 @@ const operationId = ({ method, path }: Route): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
-function operation(route: Route, { name, handedOn = false }: RouteGroup): Json {
+function operation(route: Route, { name, handedOn = false }: RouteGroup, bodies: Bodies): Json {
   const { takes, gives, body } = route;
-  const content = takes === 'bytes' ? bytes : json(jsonSchema(body, 'input'));
+  const id = operationId(route);
+  const request = (): Json => json(bodies.ref(body, 'input', `${id}Request`));
+  const content = takes === 'bytes' ? bytes : takes === 'json' ? request() : {};
   const answer =
     gives === 'nothing'
       ? { 204: { description: 'Done' } }
       : {
           200: {
             description: 'OK',
-            content: gives === 'bytes' ? { '*/*': {} } : json(jsonSchema(gives, 'output')),
+            content:
+              gives === 'bytes' ? { '*/*': {} } : json(bodies.ref(gives, 'output', `${id}Answer`)),
           },
         };
   return {
-    operationId: operationId(route),
+    operationId: id,
     tags: [name],
     summary: route.summary,
     parameters: [
@@ -132,14 +183,6 @@ const problem: Json = {
   },
 };
 
-const schemas = (): Json =>
-  Object.fromEntries(
-    Object.entries(publishedSchemas).map(([name, schema]) => {
-      const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any' });
-      return [name, rest];
-    }),
-  );
-
 const health: Json = {
   operationId: 'getHealth',
   tags: ['hub'],
@@ -156,10 +199,11 @@ const health: Json = {
 
 /** OpenAPI 3.1 description of the API. */
 export function openApi(groups: readonly RouteGroup[], origin: string): Json {
+  const bodies = new Bodies();
   const paths: Record<string, Record<string, unknown>> = { '/health': { get: health } };
   for (const group of groups) {
     for (const route of group.routes) {
-      (paths[route.path] ??= {})[route.method] = operation(route, group);
+      (paths[route.path] ??= {})[route.method] = operation(route, group, bodies);
     }
   }
   return {
@@ -196,7 +240,7 @@ export function openApi(groups: readonly RouteGroup[], origin: string): Json {
         ContentToken: header('Throughline-Content-Token', 'A right to read this content'),
       },
       responses: problemResponses,
-      schemas: { problem, ...schemas() },
+      schemas: { problem, ...bodies.schemas(JSON.stringify(paths)) },
     },
   };
 }
