@@ -98,7 +98,7 @@ const kinds: readonly (readonly [asked: RegExp, answered: RegExp])[] = [
   ],
   [
     /\b(?:how (?:many|much|long|far)|what (?:percent|amount)|size|ages?|percentage|length|weight|duration|rate|number of|population)\b/i,
-    /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million|billion|percent|half|third|quarter)\b/,
+    /(?<![[\d,–-]\s?)\b\d+(?![\d,\s–-]*\])|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million|billion|percent|half|third|quarter)\b/,
   ],
   [
     /\b(?:who|whom|whose|where|performer|author|director|composer|spouse|father|mother|producer|child|sibling|founded by|country|city|state|county|location|place)\b/i,

@@ -7,6 +7,7 @@ const unit = (text: string, block: number, title = ''): Rankable => ({
   tokens: text.split(' ').length,
   block,
   title,
+  item: 0,
 });
 
 /** Texts of the units, the best first. */
@@ -56,8 +57,11 @@ describe('ranking what a query asks for', () => {
       '卡片是蓝色的。',
     ],
   ])('knows %s', (_, query, better, worse) => {
-    expect(ranked([unit(worse, 0), unit(better, 1)], query)[0]).toBe(better);
-    expect(ranked([unit(better, 0), unit(worse, 1)], query)[0]).toBe(better);
+    const introduced = unit('We speak of bovine coronavirus (BCoV).', 2);
+    const order = (...units: Rankable[]): string[] =>
+      ranked([...units, introduced], query).filter((text) => text !== introduced.text);
+    expect(order(unit(worse, 0), unit(better, 1))[0]).toBe(better);
+    expect(order(unit(better, 0), unit(worse, 1))[0]).toBe(better);
   });
 
   it('prefers units under a title that the query names', () => {
@@ -69,14 +73,11 @@ describe('ranking what a query asks for', () => {
     expect(of[1]).toBeGreaterThan(of[0] ?? 0);
   });
 
-  it('raises a sentence that points back at one that matters', () => {
-    const units = [
-      unit('The gold card costs much.', 0),
-      unit('It has other names.', 0),
-      unit('Most have other names.', 0),
-    ];
+  it('raises the sentence behind one that matters', () => {
+    const filler = Array.from({ length: 3 }, () => unit('Most have other names.', 0));
+    const units = [...filler, unit('The gold card costs much.', 0), ...filler];
     const of = scores(makeIndex(units, makeTerms()), 'gold card');
-    expect(of[1]).toBeGreaterThan(of[2] ?? 0);
+    expect(of[4]).toBeGreaterThan(of[1] ?? 0);
   });
 
   it('puts the beginnings of blocks first when nothing is asked', () => {

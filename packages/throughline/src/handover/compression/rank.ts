@@ -1,3 +1,4 @@
+import { acronymsIn } from './acronyms.ts';
 import { answerShape, expansionsOf } from './expansions.ts';
 import { isTypo, type Terms } from './terms.ts';
 
@@ -9,6 +10,8 @@ export interface Rankable {
   readonly block: number;
   /** Description of the item and heading above the unit. */
   readonly title: string;
+  /** Which item it is of; the units of one item stand together. */
+  readonly item: number;
 }
 
 /** Weights, tuned on one half of the benchmark's data and reported on the other. */
@@ -21,30 +24,38 @@ const weights = {
   /** The query names the whole title. */
   wholeTitle: 3,
   /** The block's score beside the unit's own. */
-  block: 1.5,
+  block: 1.15,
   /** First unit of a block, as a share of the block's score. */
-  lead: 0.45,
-  /** The neighbour before, when the unit begins by pointing back at it. */
-  neighbour: 0.15,
+  lead: 0.32,
+  /** The unit before in the same block. */
+  neighbour: 0.25,
+  /** The beginning of an item, where it says what it is about; falls off over `openingLength` units. */
+  opening: 0.1,
+  openingLength: 12,
   /** A date, number or name where the query asks for one. */
-  shape: 0.45,
-  /** Words in which texts answer what the query asks. */
-  expansion: 0.5,
-  /** What is asked for in general: criteria, name of the subtask. */
-  about: 0.1,
+  shape: 0.46,
   /** Names and numbers in the query count more. */
   proper: 0.5,
   /** Two neighbouring words of the query that stand together. */
   phrase: 0.35,
-  /** A word that is not in the text, but for one letter. */
-  typo: 0.35,
+  /** Words in which texts answer what the query asks. */
+  expansion: 0.5,
+  /** Short form of what the query says in full, and the other way round. */
+  acronym: 0.5,
+  /** A word with the same beginning. */
+  kin: 0.3,
+  /** A word that is not in the texts, but for one letter. */
+  typo: 0.6,
+  /** What is asked for in general: criteria, name of the subtask. */
+  about: 0.1,
   /** How much long units are held back. */
-  length: 0.1,
+  length: 0.087,
   lengthOffset: 33,
 } as const;
 
-const pointsBack =
-  /^[^\p{L}]*(?:It|Its|This|These|That|Those|They|Their|He|She|His|Her|Such|Both|In addition|Moreover|Furthermore|However|Additionally|Here|Thus|Therefore|Also)\b/u;
+/** Letters at the beginning that kin words share at least, and the share of the longer word. */
+const kinLetters = 5;
+const kinShare = 0.7;
 
 interface Field {
   /** Terms by number, in order. */
@@ -67,6 +78,8 @@ export interface Index {
   readonly blockOf: readonly number[];
   readonly unitIdf: Float64Array;
   readonly blockIdf: Float64Array;
+  /** Terms of short forms, each with the terms of its long form. */
+  readonly acronyms: readonly (readonly [readonly string[], readonly string[]])[];
   readonly unitLength: number;
   readonly blockLength: number;
 }
@@ -112,9 +125,18 @@ export function makeIndex(units: readonly Rankable[], terms: Terms): Index {
       blocks.map(({ ids, title }) => [...title, ...ids]),
       numbers.size,
     ),
+    acronyms: acronymsOf(units, terms),
     unitLength: mean(fields),
     blockLength: mean(blocks),
   };
+}
+
+function acronymsOf(units: readonly Rankable[], terms: Terms): Index['acronyms'] {
+  const byShort = new Map<string, string>();
+  for (const { text } of units) {
+    for (const { short, long } of acronymsIn(text)) byShort.set(short, long);
+  }
+  return Array.from(byShort, ([short, long]) => [terms.of(short), terms.of(long)] as const);
 }
 
 /** Inverse document frequency of each term, as BM25 has it. */
@@ -153,13 +175,8 @@ function makeQuery(index: Index, text: string, about: string): Query {
   const add = (term: string, weight: number): void => {
     if (!byTerm.has(term)) byTerm.set(term, weight);
   };
-  const missing = said.filter((term) => !numbers.has(term) && term.length >= 5 && !/\d/.test(term));
-  for (const term of missing) {
-    for (const known of numbers.keys()) {
-      if (known[0] === term[0] && isTypo(known, term)) add(known, weights.typo);
-    }
-  }
   for (const term of expansionsOf(text, said)) add(term, weights.expansion);
+  for (const [term, weight] of likeTerms(index, said)) add(term, weight);
   for (const term of terms.of(about)) add(term, weights.about);
   const known = [...byTerm].flatMap(([term, weight]): [number, number][] => {
     const id = numbers.get(term);
@@ -172,6 +189,33 @@ function makeQuery(index: Index, text: string, about: string): Query {
     phrases: new Set(saidIds.slice(1).map((id, at) => `${saidIds[at] ?? '?'} ${id ?? '?'}`)),
     shape: answerShape(text),
   };
+}
+
+/** Terms of the texts that stand for those of the query: misspelt, of the same kin, short or long forms. */
+function* likeTerms(index: Index, said: readonly string[]): Generator<[string, number]> {
+  const worded = said.filter((term) => term.length >= kinLetters && !/\d/.test(term));
+  for (const known of index.numbers.keys()) {
+    for (const term of worded) {
+      if (known[0] !== term[0]) continue;
+      if (!index.numbers.has(term) && isTypo(known, term)) yield [known, weights.typo];
+      else if (isKin(known, term)) yield [known, weights.kin];
+    }
+  }
+  const all = new Set(said);
+  for (const [short, long] of index.acronyms) {
+    if (long.length > 0 && long.every((term) => all.has(term))) {
+      for (const term of short) yield [term, weights.acronym];
+    } else if (short.length > 0 && short.every((term) => all.has(term))) {
+      for (const term of long) yield [term, weights.acronym / long.length];
+    }
+  }
+}
+
+function isKin(a: string, b: string): boolean {
+  if (!a.startsWith(b.slice(0, kinLetters))) return false;
+  let shared = kinLetters;
+  while (shared < a.length && a[shared] === b[shared]) shared += 1;
+  return shared >= kinShare * Math.max(a.length, b.length);
 }
 
 /** BM25 of one field. */
@@ -234,17 +278,19 @@ export function scores(index: Index, text: string, about = ''): Float64Array {
   );
   const blocks = index.blocks.map((block) => blockScore(index, block, query));
   const [mostOwn, mostBlock] = [most(own), most(blocks)];
+  let begins = 0;
   return Float64Array.from(index.units, (unit, at) => {
+    if (unit.item !== index.units[at - 1]?.item) begins = at;
+    if (query.weights.size === 0) return index.blocks[index.blockOf[at] ?? 0]?.first === at ? 1 : 0;
     const place = index.blockOf[at] ?? 0;
-    const block = (blocks[place] ?? 0) / mostBlock;
     const isFirst = index.blocks[place]?.first === at;
-    let score = (own[at] ?? 0) / mostOwn + weights.block * block;
-    if (isFirst) score += weights.lead * block;
-    else if (pointsBack.test(unit.text)) {
-      score += (weights.neighbour * (own[at - 1] ?? 0)) / mostOwn;
-    }
-    if (query.shape?.test(unit.text)) score *= 1 + weights.shape;
-    if (query.weights.size === 0) score = isFirst ? 1 : 0;
-    return score / (unit.tokens + weights.lengthOffset) ** weights.length;
+    const block = (blocks[place] ?? 0) / mostBlock;
+    const score =
+      (own[at] ?? 0) / mostOwn +
+      weights.block * block +
+      (isFirst ? weights.lead * block : (weights.neighbour * (own[at - 1] ?? 0)) / mostOwn) +
+      weights.opening * Math.exp((begins - at) / weights.openingLength);
+    const shaped = query.shape?.test(unit.text) === true ? score * (1 + weights.shape) : score;
+    return shaped / (unit.tokens + weights.lengthOffset) ** weights.length;
   });
 }
