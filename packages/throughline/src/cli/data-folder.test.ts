@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { DataFolder, writePrivate } from './data-folder.ts';
 
 let root: string;
@@ -82,5 +85,23 @@ describe('a data folder', () => {
     folder.writeLocalKey('tlk_new');
     expect(folder.localKey()).toBe('tlk_new');
     expect(modeOf(folder.localKeyFile)).toBe(0o600);
+  });
+
+  it('is claimed only when no other process serves it', async () => {
+    const server = createServer((_request, response) => response.end('{"ok":true}')).listen(0);
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${z.object({ port: z.number() }).parse(server.address()).port}`;
+    const hubOf = (pid: number | undefined): void =>
+      writeFileSync(join(folder.path, 'hub.json'), JSON.stringify({ version: 1, url, pid }));
+    hubOf(process.ppid);
+    await expect(folder.claim()).rejects.toMatchObject({ code: 'conflict' });
+    hubOf(process.pid);
+    await folder.claim();
+    hubOf(undefined);
+    await folder.claim();
+    server.close();
+    await once(server, 'close');
+    hubOf(process.ppid);
+    await folder.claim();
   });
 });

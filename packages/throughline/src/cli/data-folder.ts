@@ -20,7 +20,12 @@ const privateFile = 0o600;
 const privateFolder = 0o700;
 const forOthers = 0o077;
 
-const hubFileSchema = z.object({ version: z.literal(1), url: z.url() });
+const hubFileSchema = z.object({
+  version: z.literal(1),
+  url: z.url(),
+  /** Process that serves it. */
+  pid: z.int().optional(),
+});
 
 /** The files of a hub: its database, its keys, and where it is reached. */
 export class DataFolder {
@@ -77,9 +82,27 @@ export class DataFolder {
 
   /** Where the hub of this folder was last started. */
   hubUrl(): string | undefined {
+    return this.#hub()?.url;
+  }
+
+  /** Throws `conflict` while another process serves this folder: its address would be lost here. */
+  async claim(): Promise<void> {
+    const hub = this.#hub();
+    if (hub?.pid === undefined || !isAlive(hub.pid)) return;
+    const answer = await fetch(new URL('/health', hub.url), {
+      signal: AbortSignal.timeout(2_000),
+    }).catch(() => undefined);
+    if (answer?.ok !== true) return;
+    throw new ThroughlineError(
+      'conflict',
+      `${this.path}: the hub at ${hub.url} (process ${hub.pid}) uses this folder; end it first, or name another with --data`,
+    );
+  }
+
+  #hub(): z.infer<typeof hubFileSchema> | undefined {
     if (!existsSync(this.#hubFile)) return undefined;
     try {
-      return hubFileSchema.parse(JSON.parse(readFileSync(this.#hubFile, 'utf8'))).url;
+      return hubFileSchema.parse(JSON.parse(readFileSync(this.#hubFile, 'utf8')));
     } catch {
       throw new ThroughlineError(
         'damaged',
@@ -89,7 +112,17 @@ export class DataFolder {
   }
 
   writeHubUrl(url: string): void {
-    writePrivate(this.#hubFile, `${JSON.stringify({ version: 1, url })}\n`);
+    writePrivate(this.#hubFile, `${JSON.stringify({ version: 1, url, pid: process.pid })}\n`);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 

@@ -96,6 +96,7 @@ export interface RunningHub {
 export async function startHub(options: StartHubOptions): Promise<RunningHub> {
   const folder = new DataFolder(options.dataDir);
   folder.create();
+  await folder.claim();
   const served = await serveHub({
     ...options,
     hub: (origin) => openHub({ ...options, origin }),
