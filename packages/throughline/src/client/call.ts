@@ -73,6 +73,11 @@ export class Caller {
     throw this.#strange(call, 'its answer has another shape');
   }
 
+  /** Behind `#` nothing of the code reaches a server or its log. */
+  pageAddress(code: string): string {
+    return `${this.#options.url.replace(/\/+$/, '')}/#code=${code}`;
+  }
+
   async nothing(call: Call): Promise<void> {
     await this.#send(call);
   }

@@ -9,6 +9,7 @@ import {
   handoverTextsSchema,
   keySummarySchema,
   madeKeySchema,
+  pageCodeSchema,
   principalSchema,
   quotaReportSchema,
   taskPageSchema,
@@ -220,6 +221,23 @@ export class HubClient {
 
   async revokeKey(id: string): Promise<void> {
     await this.#call.nothing({ method: 'DELETE', path: `/keys/${segment(id)}` });
+  }
+
+  /** An address of the page that lets a browser in once, within a minute, as the key’s principal. */
+  async pageAddress(): Promise<{ url: string; expiresAt: string }> {
+    const call = { method: 'POST', path: '/sessions/codes', idempotent: true } as const;
+    const { code, expiresAt } = await this.#call.json(call, pageCodeSchema);
+    return { url: this.#call.pageAddress(code), expiresAt };
+  }
+
+  /** In the page: takes a code for the browser’s cookie. */
+  async openSession(code: string): Promise<void> {
+    await this.#call.nothing({ method: 'POST', path: '/sessions', json: { code } });
+  }
+
+  /** In the page: ends what the cookie stands for. */
+  async endSession(): Promise<void> {
+    await this.#call.nothing({ method: 'DELETE', path: '/sessions' });
   }
 
   /** How the hub treats contexts and history: what an agent's card states. */

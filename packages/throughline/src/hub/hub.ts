@@ -17,6 +17,7 @@ import type {
   MadeKey,
   Merging,
   Observation,
+  PageCode,
   Principal,
   PushConfig,
   QuotaReport,
@@ -57,6 +58,7 @@ import { MasterDesk, type MasterParts } from './master.ts';
 import { Messages } from './messages.ts';
 import { Observer } from './observe.ts';
 import { Participants } from './participants.ts';
+import { PageSessions } from './page-sessions.ts';
 import { PushConfigs } from './push-configs.ts';
 import { Quotas } from './quotas.ts';
 import { Replies } from './replies.ts';
@@ -114,6 +116,7 @@ export type AgentView = Pick<
 export class Hub {
   readonly #deps: Deps;
   readonly #keys: Keys;
+  readonly #sessions: PageSessions;
   readonly #jwts: Jwts | undefined;
   readonly #callTokens: CallTokens;
   readonly #admissions: Admissions;
@@ -155,6 +158,7 @@ export class Hub {
     const erasure = new Erasure(deps, parts);
     this.#deps = deps;
     this.#keys = new Keys(deps, random, quotas);
+    this.#sessions = new PageSessions(deps, random, this.#keys);
     this.#callTokens = new CallTokens(deps.vault, deps.ids, deps.now);
     this.#jwts = options.jwt && new Jwts(options.jwt, deps.now);
     this.#admissions = new Admissions(deps, parts);
@@ -390,6 +394,25 @@ export class Hub {
 
   async revokeKey(principal: Principal, id: string): Promise<void> {
     await this.#keys.revoke(principal, id);
+  }
+
+  /** A one-time code that lets a browser in as the principal of an API key. */
+  async pageCode(credential: string | undefined): Promise<PageCode> {
+    return this.#sessions.makeCode(credential);
+  }
+
+  /** Takes a code, once, for the secret of a session. */
+  async openPageSession(code: string): Promise<string> {
+    return this.#sessions.open(code);
+  }
+
+  /** Whose session it is, as long as it and the key it was made with hold. */
+  async pageSession(secret: string): Promise<Principal | undefined> {
+    return this.#sessions.principal(secret);
+  }
+
+  async endPageSession(secret: string): Promise<void> {
+    await this.#sessions.end(secret);
   }
 
   /** A key for whoever owns the data folder, at first start. */

@@ -53,6 +53,15 @@ export class Keys {
 
   /** Value of an Authorization header → principal; `unauthenticated` for all else. */
   async authenticate(credential: string | undefined): Promise<Principal> {
+    return (await this.#find(credential)).principal;
+  }
+
+  /** Which key it is; `unauthenticated` for all that is none. */
+  async idOf(credential: string | undefined): Promise<string> {
+    return (await this.#find(credential)).id;
+  }
+
+  async #find(credential: string | undefined): Promise<{ id: string; principal: Principal }> {
     const key = credentialForm.exec(credential ?? '')?.[1];
     if (key === undefined) throw unauthenticated();
     const hash = hashOf(key);
@@ -63,7 +72,7 @@ export class Keys {
     if (found?.content === undefined || found.shape.revoked || !sameText(found.shape.hash, hash)) {
       throw unauthenticated();
     }
-    return found.content.principal;
+    return { id: found.key, principal: found.content.principal };
   }
 
   /** Operators make keys for principals of their own tenant. */

@@ -19,6 +19,7 @@ export * from './push-config.ts';
 export * from './quota.ts';
 export * from './relationship.ts';
 export * from './resource.ts';
+export * from './session.ts';
 export * from './task-context.ts';
 export * from './task-record.ts';
 export * from './task.ts';

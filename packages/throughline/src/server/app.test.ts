@@ -55,7 +55,12 @@ describe('the table of routes', () => {
     const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
-    const all = ['get /health', ...named.map(({ name }) => name)];
+    const all = [
+      'get /health',
+      'post /sessions',
+      'delete /sessions',
+      ...named.map(({ name }) => name),
+    ];
     expect(operations.toSorted()).toEqual(all.toSorted());
   });
 });

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { Hono, type Context } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { ThroughlineError } from '../errors.ts';
 import type { Acting } from '../hub/acting.ts';
 import { limits } from '../model/limits.ts';
 import type { Principal } from '../model/principal.ts';
+import { limitBody, readBody } from './body.ts';
+import type { Env } from './env.ts';
 import { checkSource, securityHeaders } from './guard.ts';
-import { parseJson } from './json.ts';
 import { openApi } from './openapi.ts';
+import { servePage } from './page.ts';
 import type { ServedHub } from './ports.ts';
-import { problemResponse, problems, Refusal } from './problem.ts';
+import { problemResponse, problems } from './problem.ts';
 import { hubRoutes, routeGroups } from './routes.ts';
 import type { RawInput, Route } from './route.ts';
+import { serveSessions, sessionPrincipal } from './session.ts';
 
 /** A failure that is the hub’s own, for its log; `error` may hold what no answer may say. */
 export interface Failure {
@@ -26,6 +28,8 @@ export interface HubAppOptions {
   readonly origin: string;
   /** Apps that live in this process, by name, served under `/agents/{name}`. */
   readonly mounts?: Readonly<Record<string, MountedApp>>;
+  /** Folder of the built page; it is served at `/`. Absent: no page. */
+  readonly page?: string | undefined;
   /** Told of every answer with a status of 500 and more. */
   readonly onFailure?: (failure: Failure) => void;
 }
@@ -35,21 +39,20 @@ export interface MountedApp {
   readonly fetch: (request: Request) => Response | Promise<Response>;
 }
 
-type Env = { Variables: { requestId: string; principal: Principal } };
-
 /**
- * The hub’s HTTP API as an app: `GET /health` for anyone, everything else with a key, every error as
- * problem details. Agents under `mounts` authenticate by themselves.
+ * The hub’s HTTP API as an app: `GET /health` and the page for anyone, what the page reads with its
+ * session, everything else with a key, every error as problem details. Agents under `mounts` authenticate by themselves.
  */
 export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
   const own = new URL(options.origin);
   const app = new Hono<Env>({ strict: false });
   app.use(async (c, next) => {
     c.set('requestId', randomUUID());
+    c.set('headers', securityHeaders);
     await next();
     const { headers } = c.res;
     headers.set('X-Request-Id', c.get('requestId'));
-    for (const [name, value] of Object.entries(securityHeaders)) headers.set(name, value);
+    for (const [name, value] of Object.entries(c.get('headers'))) headers.set(name, value);
   });
   app.use(async (c, next) => {
     checkSource({ host: c.req.header('Host'), origin: c.req.header('Origin') }, own);
@@ -64,12 +67,20 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
   for (const [name, mounted] of Object.entries(options.mounts ?? {})) {
     app.mount(`/agents/${name}`, (request: Request) => mounted.fetch(request));
   }
+  if (options.page !== undefined) servePage(app, options.page);
+  serveSessions(app, hub, own);
   app.use(async (c, next) => {
-    c.set('principal', await hub.authenticate(c.req.header('Authorization')));
+    const credential = c.req.header('Authorization');
+    const session = credential === undefined ? await sessionPrincipal(c, hub, own) : undefined;
+    c.set('bySession', session !== undefined);
+    c.set('principal', session ?? (await hub.authenticate(credential)));
     await next();
   });
   const description = openApi(routeGroups, own.origin);
-  app.get('/openapi.json', (c) => c.json(description));
+  app.get('/openapi.json', (c) => {
+    needKey(c);
+    return c.json(description);
+  });
   for (const route of hubRoutes) serveRoute(app, hub, own.origin, route);
   return app;
 }
@@ -83,21 +94,21 @@ function answerError(thrown: unknown, c: Context<Env>, { onFailure }: HubAppOpti
   return response;
 }
 
-const limitBody = (maxSize: number) =>
-  bodyLimit({
-    maxSize,
-    onError: () => {
-      throw new ThroughlineError('too-large', `body: is larger than ${maxSize} bytes`, {
-        details: { limit: maxSize },
-      });
-    },
-  });
-
 function serveRoute(app: Hono<Env>, hub: ServedHub, origin: string, route: Route): void {
   const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
   const limit = limitBody(route.takes === 'bytes' ? limits.contentBytes : limits.bodyBytes);
-  app.on(route.method.toUpperCase(), path, limit, async (c) =>
-    answer(route, await route.run(hub, { ...(await readInput(c, hub, route)), origin })),
+  app.on(route.method.toUpperCase(), path, limit, async (c) => {
+    if (!route.bySession) needKey(c);
+    return answer(route, await route.run(hub, { ...(await readInput(c, hub, route)), origin }));
+  });
+}
+
+/** Refuses the page’s cookie. */
+function needKey(c: Context<Env>): void {
+  if (!c.get('bySession')) return;
+  throw new ThroughlineError(
+    'unauthenticated',
+    'the page’s session reads cases and nothing else; call with a key',
   );
 }
 
@@ -129,6 +140,7 @@ async function readInput(
 async function callerOf(c: Context<Env>, hub: ServedHub, bearer: Principal): Promise<Acting> {
   const handedOn = c.req.header('Throughline-Caller');
   const own = c.req.header('Authorization') ?? '';
+  if (handedOn !== undefined) needKey(c);
   if (handedOn === undefined || handedOn === own) {
     return { principal: bearer, credential: own, via: bearer };
   }
@@ -159,16 +171,4 @@ function readQuery(c: Context<Env>): Record<string, string> {
       throw new ThroughlineError('invalid', `query.${name.slice(0, 80)}: is given twice`);
     }),
   );
-}
-
-async function readBody(c: Context<Env>, { takes }: Route): Promise<unknown> {
-  if (takes === 'nothing') return undefined;
-  const wanted = takes === 'json' ? 'application/json' : 'application/octet-stream';
-  const given = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase();
-  if (given !== wanted) {
-    const message = `Content-Type: must be ${wanted}`;
-    throw new Refusal(415, new ThroughlineError('invalid', message));
-  }
-  const bytes = new Uint8Array(await c.req.arrayBuffer());
-  return takes === 'json' ? parseJson(bytes) : bytes;
 }

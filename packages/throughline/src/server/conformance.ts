@@ -123,6 +123,7 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     'delete /grants/{id}': { params: { id: nothing('grt') } },
     'post /keys': { json: { principal: { tenant: 'acme', id: 'x', role: 'caller' } } },
     'get /keys': {},
+    'post /sessions/codes': {},
     'delete /keys/{id}': { params: { id: nothing('key') } },
   };
 }
@@ -213,6 +214,10 @@ export class StubHub implements ServedHub {
     return Promise.reject(new ThroughlineError('unauthenticated', 'no valid key'));
   }
 
+  pageSession(secret: string): Promise<Principal | undefined> {
+    return Promise.resolve(secret === 'session' ? keys['Bearer priya'] : undefined);
+  }
+
   get terms(): Terms {
     this.reached.push('terms');
     return { contextPolicy: 'refuse' };
@@ -266,6 +271,9 @@ export class StubHub implements ServedHub {
   readonly correctCase = this.#reach('correctCase');
   readonly undoInCase = this.#reach('undoInCase');
   readonly eraseCase = this.#reach('eraseCase');
+  readonly pageCode = this.#reach('pageCode');
+  readonly openPageSession = this.#reach('openPageSession');
+  readonly endPageSession = this.#reach('endPageSession');
   readonly quotaReport = this.#reach('quotaReport');
   readonly setQuotas = this.#reach('setQuotas');
   readonly timeline = this.#reach('timeline');

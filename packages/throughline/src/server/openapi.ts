@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { publishedSchemas } from '../model/json-schemas.ts';
+import { sessionRequestSchema } from '../model/session.ts';
 import { problemMediaType, problems } from './problem.ts';
 import { mayBeAbsent, type Route } from './route.ts';
 
@@ -186,7 +187,7 @@ const problem: Json = {
 const health: Json = {
   operationId: 'getHealth',
   tags: ['hub'],
-  summary: 'Whether the hub is up; the one operation without a key',
+  summary: 'Whether the hub is up; needs no key',
   security: [],
   responses: {
     200: {
@@ -197,10 +198,34 @@ const health: Json = {
   },
 };
 
+const sessions: Json = {
+  post: {
+    operationId: 'postSessions',
+    tags: ['hub'],
+    summary: 'Takes a one-time code for the page’s cookie; from the hub’s own page alone',
+    security: [],
+    requestBody: {
+      required: true,
+      content: json(jsonSchema(sessionRequestSchema)),
+    },
+    responses: { 204: { description: 'Done; the cookie is HttpOnly' }, ...problemRefs },
+  },
+  delete: {
+    operationId: 'deleteSessions',
+    tags: ['hub'],
+    summary: 'Ends the session of the page’s cookie',
+    security: [],
+    responses: { 204: { description: 'Done' }, ...problemRefs },
+  },
+};
+
 /** OpenAPI 3.1 description of the API. */
 export function openApi(groups: readonly RouteGroup[], origin: string): Json {
   const bodies = new Bodies();
-  const paths: Record<string, Record<string, unknown>> = { '/health': { get: health } };
+  const paths: Record<string, Record<string, unknown>> = {
+    '/health': { get: health },
+    '/sessions': { ...sessions },
+  };
   for (const group of groups) {
     for (const route of group.routes) {
       (paths[route.path] ??= {})[route.method] = operation(route, group, bodies);

@@ -15,6 +15,7 @@ import type {
   KeySummary,
   Labelling,
   MadeKey,
+  PageCode,
   Merging,
   Principal,
   QuotaReport,
@@ -58,6 +59,10 @@ export interface ServedHub extends Omit<A2aPorts, 'authenticate'>, PushPorts {
   createKey(principal: Principal, request: KeyRequest): Promise<MadeKey>;
   keys(principal: Principal): Promise<readonly KeySummary[]>;
   revokeKey(principal: Principal, id: string): Promise<void>;
+  pageCode(credential: string | undefined): Promise<PageCode>;
+  openPageSession(code: string): Promise<string>;
+  pageSession(secret: string): Promise<Principal | undefined>;
+  endPageSession(secret: string): Promise<void>;
   quotaReport(principal: Principal, of?: string): Promise<QuotaReport>;
   setQuotas(principal: Principal, limits: Quotas): Promise<void>;
   health(): Promise<{ ok: true; seq: number }>;

@@ -36,6 +36,8 @@ interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
   readonly body: B;
   /** The body is application/octet-stream, not JSON. */
   readonly takes?: 'bytes';
+  /** The page’s cookie will do: it reads what the page shows. */
+  readonly bySession?: true;
   /** Schema of the JSON answer; `bytes` for a Response with content, or `nothing` for 204. */
   readonly gives: z.ZodType<A> | 'bytes' | 'nothing';
   readonly handle: (
@@ -53,6 +55,7 @@ export interface Route {
   readonly query: z.ZodObject;
   readonly body: z.ZodType;
   readonly takes: 'json' | 'bytes' | 'nothing';
+  readonly bySession: boolean;
   readonly gives: z.ZodType | 'bytes' | 'nothing';
   /** Checks every part by its schema, then does it. */
   readonly run: (hub: ServedHub, raw: RawInput) => Promise<unknown>;
@@ -79,6 +82,7 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
     query,
     body,
     takes: definition.takes ?? (takesJson ? 'json' : 'nothing'),
+    bySession: definition.bySession === true,
     gives: definition.gives,
     run: async (hub, raw) =>
       handle(hub, {

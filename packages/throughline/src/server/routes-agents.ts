@@ -22,6 +22,7 @@ export const agentRoutes: readonly Route[] = [
     ...empty,
     method: 'post',
     path: '/authenticate',
+    bySession: true,
     summary: 'Who is behind the credential in Throughline-Caller, or else behind the key itself',
     gives: principalSchema,
     handle: async (_hub, { caller }) => (await caller()).principal,

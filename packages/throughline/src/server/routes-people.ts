@@ -12,6 +12,7 @@ import { keyRequestSchema, keySummarySchema, madeKeySchema } from '../model/key.
 import { limits } from '../model/limits.ts';
 import { principalSchema } from '../model/principal.ts';
 import { quotaReportSchema, quotasSchema } from '../model/quota.ts';
+import { pageCodeSchema } from '../model/session.ts';
 import { termsSchema } from '../model/terms.ts';
 import { handoverTextsSchema } from '../model/usage.ts';
 import { empty, route, type Route } from './route.ts';
@@ -25,6 +26,7 @@ export const peopleRoutes: readonly Route[] = [
     ...empty,
     method: 'get',
     path: '/cases',
+    bySession: true,
     summary: 'Cases that one may see, latest first; searched by words, label and participant',
     query: caseQuerySchema.strict(),
     gives: casePageSchema,
@@ -34,6 +36,7 @@ export const peopleRoutes: readonly Route[] = [
     ...empty,
     method: 'get',
     path: '/cases/{id}',
+    bySession: true,
     summary: 'A case: everything in it that one may see',
     params: id,
     gives: caseViewSchema,
@@ -43,6 +46,7 @@ export const peopleRoutes: readonly Route[] = [
     ...empty,
     method: 'get',
     path: '/cases/{id}/timeline',
+    bySession: true,
     summary: 'The case’s assertions in order',
     params: id,
     query: z.strictObject({ after: z.int().nonnegative().exactOptional(), limit: pageSize }),
@@ -53,6 +57,7 @@ export const peopleRoutes: readonly Route[] = [
     ...empty,
     method: 'get',
     path: '/cases/{id}/handovers/{taskId}/texts',
+    bySession: true,
     summary: 'Both counted texts of a hand-over',
     params: z.strictObject({ id: foreignId, taskId: foreignId }),
     gives: handoverTextsSchema,
@@ -62,6 +67,7 @@ export const peopleRoutes: readonly Route[] = [
     ...empty,
     method: 'get',
     path: '/explain',
+    bySession: true,
     summary: 'Why an object is here, or how two are related',
     query: z.strictObject({ a: foreignId, b: foreignId.exactOptional() }),
     gives: explanationSchema,
@@ -122,6 +128,14 @@ export const peopleRoutes: readonly Route[] = [
     params: z.strictObject({ id: idSchema('key') }),
     gives: 'nothing',
     handle: (hub, { principal, params }) => hub.revokeKey(principal, params.id),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/sessions/codes',
+    summary: 'Makes a code that lets a browser into the page once, as the key’s own principal',
+    gives: pageCodeSchema,
+    handle: async (hub, { caller }) => hub.pageCode((await caller()).credential),
   }),
   route({
     ...empty,

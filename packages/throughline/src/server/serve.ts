@@ -19,6 +19,8 @@ export interface ServeHubOptions<H extends ServedHub> {
   readonly allowPlainHttp?: boolean;
   /** A2A agents that live in this process, by name, served under `/agents/{name}`. */
   readonly mounts?: (hub: H, origin: string) => Readonly<Record<string, Mount>>;
+  /** Folder of the built page, served at `/`. */
+  readonly page?: string | undefined;
   readonly onFailure?: (failure: Failure) => void;
 }
 
@@ -83,9 +85,10 @@ export async function serveHub<H extends ServedHub>(
     const agents = Object.entries(options.mounts?.(hub, origin) ?? {}).map(
       ([name, mount]) => [name, 'app' in mount ? mount : { app: mount }] as const,
     );
-    const { onFailure } = options;
+    const { onFailure, page } = options;
     const app = hubApp(hub, {
       origin,
+      page,
       mounts: Object.fromEntries(agents.map(([name, { app: mounted }]) => [name, mounted])),
       ...(onFailure === undefined ? {} : { onFailure }),
     });
