@@ -55,6 +55,8 @@ export class MemoryPorts implements A2aPorts {
   policy: 'refuse' | 'adopt' = 'refuse';
   /** Called before each save; may throw or wait. */
   beforeSave: (record: TaskRecord) => Promise<void> | void = () => undefined;
+  /** Called after each write, when it is there; what it throws is all that the writer gets to know. */
+  afterWrite: (what: 'saveTask' | 'saveReply') => void = () => undefined;
 
   /** A principal and the Authorization value that stands for it. */
   know(principal: Principal): string {
@@ -120,9 +122,11 @@ export class MemoryPorts implements A2aPorts {
   ): Promise<void> {
     const known = this.#message(caller.principal, reply);
     if (known === undefined) throw fail('context-refused', 'nothing was let in for this reply');
+    if (known.reply !== undefined) throw fail('conflict', 'messageId: has its reply already');
     await this.observe(caller, observations);
     known.reply = structuredClone(reply.reply);
     this.writes.push('saveReply');
+    this.afterWrite('saveReply');
   }
 
   async loadTask({ principal }: Caller, taskId: string): Promise<TaskRecord | undefined> {
@@ -157,6 +161,7 @@ export class MemoryPorts implements A2aPorts {
     const kept = taskRecordSchema.parse(structuredClone({ ...record, version, owner }));
     this.records.set(record.id, { ...kept, tenant: principal.tenant });
     this.writes.push('saveTask');
+    this.afterWrite('saveTask');
     return { version };
   }
 
@@ -426,7 +431,11 @@ export function stream(
       method: 'POST',
       signal: stop.signal,
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      headers: { authorization: keys.alice, 'a2a-version': '1.0' },
+      headers: {
+        authorization: keys.alice,
+        'a2a-version': '1.0',
+        'content-type': 'application/json',
+      },
     });
     let text = '';
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {

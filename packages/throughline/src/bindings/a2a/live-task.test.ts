@@ -271,6 +271,62 @@ describe('the store', () => {
     });
   });
 
+  it.each([1, 2, 3])(
+    'may lose its answer to write %i: what is there is read, and nothing is written twice',
+    async (lost) => {
+      const agent = await start(echo);
+      let writes = 0;
+      agent.ports.afterWrite = () => {
+        if (++writes === lost) throw new ThroughlineError('unavailable', 'gone before it answered');
+      };
+      const answer = await send(agent);
+      expect(answer.body.result).toMatchObject({
+        task: { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ artifactId: 'answer' }] },
+      });
+      expect(agent.ports.writes).toEqual(['admit', 'saveTask', 'saveTask', 'saveTask']);
+      expect(agent.ports.seen('message')).toHaveLength(1);
+      expect(agent.ports.seen('artifact')).toHaveLength(1);
+      expect(agent.faults).toEqual([]);
+    },
+  );
+
+  it('may lose its answer to a reply: the reply stands, once', async () => {
+    const agent = await start(({ reply }) => reply('four'));
+    agent.ports.afterWrite = () => {
+      throw new ThroughlineError('timeout', 'no answer in time');
+    };
+    const answer = await send(agent);
+    expect(answer.body.result).toMatchObject({ message: { parts: [{ text: 'four' }] } });
+    expect(agent.ports.writes.filter((each) => each === 'saveReply')).toHaveLength(1);
+  });
+
+  it('does not take for ours what somebody else wrote while its answer was lost', async () => {
+    const agent = await start(echo);
+    let writes = 0;
+    agent.ports.afterWrite = () => {
+      writes += 1;
+      if (writes !== 3) return;
+      const record = onlyRecord(agent);
+      const body = { ...Object(record.body), status: { state: 'TASK_STATE_CANCELED' } };
+      agent.ports.records.set(record.id, { ...record, state: 'cancelled', body });
+      throw new ThroughlineError('unavailable', 'gone before it answered');
+    };
+    expect((await send(agent)).body.result).toMatchObject({
+      task: { status: { state: 'TASK_STATE_CANCELED' } },
+    });
+  });
+
+  it('that stays away is not waited for longer than it was said', async () => {
+    const hub = { attempts: 1_000, firstMs: 1, capMs: 5, forMs: 30 };
+    const agent = await start(echo, { waits: { hub } });
+    agent.ports.beforeSave = () => {
+      throw new ThroughlineError('unavailable', 'down');
+    };
+    const answer = await send(agent);
+    expect(answer.body.error).toMatchObject({ message: expect.stringContaining('down') });
+    expect(agent.ports.records.size).toBe(0);
+  });
+
   it('takes changes of two writers together where both can stand', async () => {
     const door = gate();
     const agent = await start(async (desk) => {

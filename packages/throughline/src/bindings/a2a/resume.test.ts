@@ -1,7 +1,18 @@
 import { TaskState } from '@a2a-js/sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import { executionOf } from './call.ts';
-import { gate, rpc, startAgent, wireMessage } from './conformance.ts';
+import { correlationExtension } from '../../model/envelope.ts';
+import { ThroughlineError } from '../../errors.ts';
+import {
+  alice,
+  echo,
+  gate,
+  rpc,
+  startAgent,
+  wireMessage,
+  type Desk,
+  type MemoryPorts,
+} from './conformance.ts';
 
 type Agent = Awaited<ReturnType<typeof startAgent>>;
 const open: Agent[] = [];
@@ -14,6 +25,12 @@ const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => 
 afterEach(async () => {
   await Promise.all(open.splice(0).map(({ served }) => served.close(50)));
 });
+
+function onlyRecord(ports: MemoryPorts) {
+  const [record] = [...ports.records.values()];
+  if (record === undefined || ports.records.size !== 1) throw new Error('not one record');
+  return record;
+}
 
 /** An agent whose work never ends, after it got so far; as if its process had died then. */
 async function deadAgent(state = TaskState.TASK_STATE_WORKING): Promise<Agent> {
@@ -60,6 +77,105 @@ describe('after a restart', () => {
       task: { id: before?.id },
     });
     expect(agent.executor.runs).toBe(1);
+  });
+
+  it('it is run for the caller that it was run for, with the same envelope and ids', async () => {
+    const told: unknown[] = [];
+    const tell = ({ context }: Desk): void => {
+      const { caller, envelope } = executionOf(context.context) ?? {};
+      const { taskId, contextId, userMessage } = context;
+      told.push({ caller, envelope, taskId, contextId, userMessage });
+    };
+    const first = await start((desk) => {
+      tell(desk);
+      desk.task();
+      return new Promise<void>(() => undefined);
+    });
+    const envelope = { v: 1, dialog: `dlg_${'0'.repeat(26)}` };
+    const message = wireMessage('go', { metadata: { [correlationExtension]: envelope } });
+    await rpc(first.url, first.keys.alice, 'SendMessage', {
+      message,
+      configuration: { returnImmediately: true },
+    });
+    const again = await start(
+      (desk) => {
+        tell(desk);
+        desk.task();
+        desk.status(TaskState.TASK_STATE_COMPLETED);
+      },
+      { ports: first.ports },
+    );
+    expect(await again.served.resumed).toBe(1);
+    expect(told).toHaveLength(2);
+    expect(told[0]).toMatchObject({ caller: alice, envelope });
+    expect(told[1]).toEqual(told[0]);
+  });
+
+  it('it is run for whoever sent its latest message, not for who owns it', async () => {
+    const { ports, url, keys } = await deadAgent(TaskState.TASK_STATE_INPUT_REQUIRED);
+    const [record] = [...ports.records.values()];
+    ports.contexts.get(record?.contextId ?? '')?.grantees.add('bob');
+    const second = await start(
+      ({ task }) => {
+        task();
+        return new Promise<void>(() => undefined);
+      },
+      { ports },
+    );
+    expect(url).not.toBe(second.url);
+    await rpc(second.url, keys.bob, 'SendMessage', {
+      message: wireMessage('more', { taskId: record?.id }),
+      configuration: { returnImmediately: true },
+    });
+    while (onlyRecord(ports).state !== 'in-progress') await new Promise(setImmediate);
+    const third = await start(
+      ({ task, status }) => {
+        task();
+        status(TaskState.TASK_STATE_COMPLETED);
+      },
+      { ports },
+    );
+    expect(await third.served.resumed).toBe(1);
+    const [request] = third.executor.requests;
+    expect(request && executionOf(request.context)?.caller).toMatchObject({ id: 'bob' });
+    expect(onlyRecord(ports)).toMatchObject({ owner: 'alice', state: 'completed' });
+  });
+
+  it('a record that says no more than its owner is run for the owner', async () => {
+    const { ports } = await deadAgent();
+    const record = onlyRecord(ports);
+    const { sender: _, ...body } = Object(record.body);
+    ports.records.set(record.id, { ...record, body });
+    const agent = await start(echo, { ports });
+    expect(await agent.served.resumed).toBe(1);
+    const [request] = agent.executor.requests;
+    expect(request && executionOf(request.context)?.caller).toEqual(alice);
+  });
+
+  it('one of which nobody can say whose it was is not run, and says so', async () => {
+    const { ports } = await deadAgent();
+    const { owner: _owner, ...record } = onlyRecord(ports);
+    const { sender: _sender, ...body } = Object(record.body);
+    ports.records.set(record.id, { ...record, body });
+    const agent = await start(echo, { ports });
+    expect(await agent.served.resumed).toBe(0);
+    expect(agent.executor.runs).toBe(0);
+    expect(onlyRecord(ports)).toMatchObject({ state: 'failed' });
+    expect(JSON.stringify(onlyRecord(ports).body)).toContain('interrupted');
+    expect(ports.seen('task').at(-1)).toMatchObject({ state: 'failed' });
+  });
+
+  it('is looked for until the hub is there again', async () => {
+    const { ports } = await deadAgent();
+    const list = ports.listTasks.bind(ports);
+    let failures = 2;
+    ports.listTasks = (caller, query) =>
+      failures-- > 0
+        ? Promise.reject(new ThroughlineError('unavailable', 'down'))
+        : list(caller, query);
+    const agent = await start(echo, { ports });
+    expect(await agent.served.resumed).toBe(1);
+    expect(onlyRecord(ports).state).toBe('completed');
   });
 
   it('the client that waits for it by the same message gets its answer', async () => {
