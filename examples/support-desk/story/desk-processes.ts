@@ -99,6 +99,15 @@ export class DeskProcesses {
     this.parts.policyReader = await this.#policyReader({ SUPPORT_DESK_PORT: port });
   }
 
+  /** Ends hub and desk as a crash would, and starts them again on the same folder and port. */
+  async killAndRestartHub(): Promise<void> {
+    const { hub } = this.parts;
+    await hub.kill();
+    const { port } = new URL(hub.url);
+    this.parts.hub = await this.#hub(() => undefined, { SUPPORT_DESK_PORT: port });
+    await this.#arrange();
+  }
+
   async stop(): Promise<void> {
     for (const each of this.#running.toReversed()) await each.stop();
   }
@@ -120,7 +129,10 @@ export class DeskProcesses {
     this.#parts.otherTenantContext = await Promise.race([otherTenant, hub.ended]);
   }
 
-  async #hub(hearOtherTenant: (contextId: string) => void): Promise<Running> {
+  async #hub(
+    hearOtherTenant: (contextId: string) => void,
+    env: Record<string, string> = {},
+  ): Promise<Running> {
     const { dataDir, store, fault, onSaying } = this.#options;
     return this.#keep(
       await start({
@@ -130,6 +142,7 @@ export class DeskProcesses {
           SUPPORT_DESK_DATA: dataDir,
           ...(store !== undefined && { SUPPORT_DESK_STORE: store }),
           ...faultEnv(fault, 'desk'),
+          ...env,
         },
         onSaying: (saying) => {
           if (saying.kind === 'other-tenant') hearOtherTenant(String(saying['contextId']));

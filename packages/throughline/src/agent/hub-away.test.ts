@@ -53,17 +53,17 @@ describe('an agent whose hub goes away while it works', () => {
   });
 
   it('stops waiting when its task is cancelled', async () => {
-    let asked = 0;
+    const asked = Promise.withResolvers<void>();
     const ports = world.ports({
       getContent: () => {
-        asked += 1;
+        asked.resolve();
         return Promise.reject(down());
       },
     });
     const { url } = await world.serve({ handler: read, onMessage, ports });
     const { parts, metadata } = await world.handOver(url, 'Hello, notes.');
     const sent = world.send(url, parts, { metadata });
-    while (asked === 0) await new Promise(setImmediate);
+    await asked.promise;
     const query = { agent: 'worker', unfinished: true };
     const { tasks } = await world.hub.listTasks({ principal: world.worker }, query);
     const cancelled = await world.call(url, 'CancelTask', { id: tasks[0]?.id });

@@ -69,8 +69,9 @@ describe('a write that may happen once only', () => {
 
   it('was refused when no answer was lost before, without looking', async () => {
     const { work } = failing(stale);
-    const look = (): Promise<string> => Promise.reject(new Error('looked'));
-    await expect(retryingWrite(quick, work, look)).rejects.toBe(stale);
+    const looked = failing();
+    await expect(retryingWrite(quick, work, looked.work)).rejects.toBe(stale);
+    expect(looked.calls).toBe(0);
   });
 
   it('is looked for until that can be seen', async () => {
