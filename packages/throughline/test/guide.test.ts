@@ -1,0 +1,100 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { repository } from './source.ts';
+
+const run = promisify(execFile);
+const guide = readFileSync(join(repository, 'docs/guide.md'), 'utf8');
+const children: ChildProcess[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0).toReversed()) {
+    const ended =
+      child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined;
+    child.kill('SIGKILL');
+    await ended;
+  }
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+/** Files that the guide shows, by the name in their first line. */
+function filesIn(markdown: string): Map<string, string> {
+  const blocks = [
+    ...markdown.matchAll(/^```(?:ts|yaml)\n(?:\/\/|#) ([\w.]+)[^\n]*\n(.*?)^```$/gms),
+  ];
+  return new Map(blocks.map(([, name = '', text = '']) => [name, text]));
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => z.object({ port: z.int() }).parse(server.address()).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+it('the guide runs as it is written', { timeout: 60_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'guide-'));
+  folders.push(folder);
+  symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const [hub = 0, desk = 0] = await freePorts(2);
+  // Two neighbours in a row: the guide counts up from the first worker's.
+  const worker = desk > 60_000 ? desk - 100 : desk + 100;
+  const files = filesIn(guide);
+  expect([...files.keys()].toSorted()).toEqual(
+    ['answer.yaml', 'as.ts', 'client.ts', 'desk.ts', 'hub.ts', 'workers.ts'].toSorted(),
+  );
+  for (const [name, text] of files) {
+    const ported = text
+      .replaceAll('4680', String(hub))
+      .replaceAll('4701', String(desk))
+      .replaceAll('4702', String(worker))
+      .replaceAll('4703', String(worker + 1));
+    writeFileSync(join(folder, name), ported);
+  }
+  const start = (file: string): void => {
+    children.push(spawn(process.execPath, [file], { cwd: folder, stdio: 'ignore' }));
+  };
+  const until = async (url: string): Promise<void> => {
+    for (let tries = 0; tries < 200; tries++) {
+      if (
+        await fetch(url).then(
+          ({ ok }) => ok,
+          () => false,
+        )
+      )
+        return;
+      await sleep(100);
+    }
+    throw new Error(`nothing answers at ${url}`);
+  };
+  start('hub.ts');
+  await until(`http://127.0.0.1:${hub}/health`);
+  const bin = join(repository, 'packages/throughline/bin/throughline.mjs');
+  const cli = async (...args: string[]) => run(process.execPath, [bin, ...args], { cwd: folder });
+  for (const id of ['desk', 'finder', 'writer']) {
+    await cli('key', 'create', id, '--role', 'agent', '--out', `${id}.key`);
+  }
+  for (const id of ['priya', 'mallory']) await cli('key', 'create', id, '--out', `${id}.key`);
+  start('workers.ts');
+  start('desk.ts');
+  const card = '.well-known/agent-card.json';
+  await until(`http://127.0.0.1:${worker + 1}/${card}`);
+  await until(`http://127.0.0.1:${desk}/${card}`);
+  const { stdout } = await run(process.execPath, ['client.ts'], { cwd: folder });
+  const [contextId = ''] = stdout.split(' ');
+  expect(stdout).toContain('Thank you. We noted: My bill of 3 May is 40 euros');
+  expect(stdout).toContain('Thank you. We noted: It is 45 by now');
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe('context-refused');
+  const shown = await cli('case', 'show', contextId);
+  expect(shown.stdout.match(/withheld +phone number/g)).toHaveLength(2);
+  expect(shown.stdout.match(/→ (?:finder|writer)/g)).toHaveLength(4);
+});
