@@ -40,6 +40,19 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
+/** Waits until something answers there. */
+async function until(url: string): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    const up = await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (up) return;
+    await sleep(100);
+  }
+  throw new Error(`nothing answers at ${url}`);
+}
+
 it('the guide runs as it is written', { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'guide-'));
   folders.push(folder);
@@ -62,19 +75,6 @@ it('the guide runs as it is written', { timeout: 60_000 }, async () => {
   }
   const start = (file: string): void => {
     children.push(spawn(process.execPath, [file], { cwd: folder, stdio: 'ignore' }));
-  };
-  const until = async (url: string): Promise<void> => {
-    for (let tries = 0; tries < 200; tries++) {
-      if (
-        await fetch(url).then(
-          ({ ok }) => ok,
-          () => false,
-        )
-      )
-        return;
-      await sleep(100);
-    }
-    throw new Error(`nothing answers at ${url}`);
   };
   start('hub.ts');
   await until(`http://127.0.0.1:${hub}/health`);
