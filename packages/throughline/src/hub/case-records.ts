@@ -3,9 +3,9 @@ import { foreignId, type Principal } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { CaseBoxes } from './case-boxes.ts';
 import type { Guarded } from './authorize.ts';
-import { guarded, nowhere, type Contexts } from './contexts.ts';
+import { guarded, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
-import { Records, type Kept } from './records.ts';
+import { nowhere, Records, type Kept } from './records.ts';
 
 const shapeSchema = z.object({
   /** Our id of the context that its initial Dialog goes by, when it is kept here. */

@@ -11,7 +11,7 @@ import {
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { authorize, may } from './authorize.ts';
 import { CaseBoxes } from './case-boxes.ts';
-import { nowhere } from './contexts.ts';
+import { nowhere } from './records.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
 import type { Quotas, Stored } from './quotas.ts';
@@ -214,9 +214,7 @@ export class Contents {
   }
 
   async #note(reader: StoreReader, resource: string): Promise<Note | undefined> {
-    const record = await reader.record({ kind: notes.kind, key: resource });
-    const box = await this.#deps.vault.caseBox(reader, record?.activity ?? nowhere);
-    return record && notes.open(record, box);
+    return notes.look(reader, new CaseBoxes(this.#deps.vault, reader), resource);
   }
 
   async #keep(writer: StoreWriter, by: Principal, content: Put): Promise<ContentRef> {

@@ -4,7 +4,7 @@ import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { Guarded } from './authorize.ts';
 import type { Deps } from './deps.ts';
 import { grantsTo, type Granted } from './grant-records.ts';
-import { Records } from './records.ts';
+import { nowhere, Records } from './records.ts';
 
 export const contextRecords = new Records(
   'context',
@@ -32,9 +32,6 @@ export interface Context {
   readonly expired: boolean;
   readonly granted: Granted;
 }
-
-/** A place in the store where nothing is: what is asked for in vain reads as much as what is found. */
-export const nowhere = 'none';
 
 /** What a principal calls a context: its owner by the owner's name for it, all others by ours. */
 export const nameFor = (context: Context, principalId: string): string =>

@@ -103,7 +103,7 @@ export class Grants {
     if (!idSchema('grant').safeParse(grantId).success) throw refusal();
     await store.write(async (writer) => {
       const boxes = new CaseBoxes(vault, writer);
-      const found = await grantRecords.get(writer, boxes.for, grantId);
+      const found = await grantRecords.look(writer, boxes, grantId);
       const context = await this.#contexts.byRef(writer, by, found?.shape.ref);
       authorize(by, 'grant', context && guarded(context), refusal);
       if (found?.content === undefined || found.shape.revoked) return;

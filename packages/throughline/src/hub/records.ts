@@ -3,6 +3,9 @@ import { ThroughlineError } from '../errors.ts';
 import type { Json, RecordQuery, StoredRecord, StoreReader, StoreWriter } from '../store/store.ts';
 import type { KeyBox } from './vault.ts';
 
+/** A place in the store where nothing is: what is asked for in vain reads as much as what is found. */
+export const nowhere = 'none';
+
 /** JSON as a store keeps it: without `undefined`. */
 export function toJson(value: unknown): Json {
   const json: Json = JSON.parse(JSON.stringify(value ?? null));
@@ -69,6 +72,17 @@ export class Records<S, C> {
       found.push(await this.#openBy(record, box));
     }
     return found;
+  }
+
+  /** One by its key; reads as often for one that is not there, so that time tells nothing. */
+  async look(
+    reader: StoreReader,
+    boxes: { of(scope: string): Promise<KeyBox | undefined> },
+    key: string,
+  ): Promise<Kept<S, C> | undefined> {
+    const record = await reader.record({ kind: this.kind, key });
+    const box = await boxes.of(record?.activity ?? nowhere);
+    return record && this.open(record, box);
   }
 
   count(reader: StoreReader, index: Readonly<Record<string, string>>): Promise<number> {

@@ -10,7 +10,7 @@ import {
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { CaseBoxes } from './case-boxes.ts';
-import { nowhere, type Context } from './contexts.ts';
+import type { Context } from './contexts.ts';
 import type { Guarded } from './authorize.ts';
 import type { Deps } from './deps.ts';
 import { dropAll, Records, type Kept } from './records.ts';
@@ -118,9 +118,7 @@ export class TaskStore {
   }
 
   async at(reader: StoreReader, key: string, boxes: CaseBoxes): Promise<LiveTask | undefined> {
-    const record = await reader.record({ kind: taskRecords.kind, key });
-    const box = await boxes.of(record?.activity ?? nowhere);
-    const task = record && taskRecords.open(record, box);
+    const task = await taskRecords.look(reader, boxes, key);
     return isLive(task) ? task : undefined;
   }
 
@@ -206,9 +204,8 @@ export class TaskStore {
   /** The record and all that is found by it: its message's key, its place in lists. */
   async drop(writer: StoreWriter, key: string): Promise<void> {
     const { vault } = this.#deps;
-    const record = await writer.record({ kind: taskRecords.kind, key });
-    const box = await vault.caseBox(writer, record?.activity ?? nowhere);
-    const content = record && taskRecords.open(record, box).content;
+    const found = await taskRecords.look(writer, new CaseBoxes(vault, writer), key);
+    const content = found?.content;
     if (content?.messageId !== undefined) {
       const message = vault.blind('message', content.tenant, content.owner, content.messageId);
       await writer.deleteRecord({ kind: 'message', key: message });

@@ -86,9 +86,13 @@ export class Tasks {
     this.#checkPresenter(acting, record.agent);
     return this.#deps.store.write(async (writer) => {
       const stored = await this.#parts.tasks.get(writer, acting.principal.tenant, record.id);
-      return stored === undefined
-        ? this.#begin(writer, acting, record, seen)
-        : this.#update(writer, acting, { record, stored }, seen);
+      const context = await this.#contextOf(writer, acting.principal, stored);
+      if (stored && context && mayWrite(acting, record, stored, context)) {
+        return this.#update(writer, acting, { record, stored, context }, seen);
+      }
+      // To whoever may not write it, a stored task is like none.
+      if (record.version !== 0) throw notFound('task', record.id);
+      return this.#begin(writer, acting, { record, isTaken: stored !== undefined }, seen);
     });
   }
 
@@ -123,11 +127,10 @@ export class Tasks {
   async #begin(
     writer: StoreWriter,
     acting: Acting,
-    record: TaskRecord,
+    { record, isTaken }: { record: TaskRecord; isTaken: boolean },
     seen: readonly Observation[],
   ): Promise<{ version: number }> {
     const { messageId, agent, contextId } = record;
-    if (record.version !== 0) throw staleVersion(0);
     if (messageId === undefined) {
       throw new ThroughlineError(
         'invalid',
@@ -138,6 +141,7 @@ export class Tasks {
     if ((message.content?.taskId ?? record.id) !== record.id) {
       throw new ThroughlineError('conflict', 'messageId: belongs to another task already');
     }
+    if (isTaken) throw new ThroughlineError('conflict', 'id: is taken; make a new one');
     const vantage = await this.#vantage(writer, acting, agent, message, seen);
     if (!finalTaskStates.includes(record.state)) {
       const { tenant, client } = vantage;
@@ -169,17 +173,11 @@ export class Tasks {
   async #update(
     writer: StoreWriter,
     acting: Acting,
-    { record, stored }: { record: TaskRecord; stored: LiveTask },
+    { record, stored, context }: { record: TaskRecord; stored: LiveTask; context: Context },
     seen: readonly Observation[],
   ): Promise<{ version: number }> {
     const { principal } = acting;
     const { content, shape } = stored;
-    const context = await this.#contextOf(writer, principal, stored);
-    const isAgent = executing(acting).id === content.agent;
-    if (record.agent !== content.agent || context === undefined) throw notFound('task', record.id);
-    if (!isAgent) {
-      authorize(principal, 'send', guardTask(stored, context), () => notFound('task', record.id));
-    }
     if (isOver(stored)) {
       throw new ThroughlineError(
         'terminal',
@@ -304,6 +302,19 @@ export class Tasks {
     const at = Date.parse(statusAt) > now.getTime() ? now.toISOString() : statusAt;
     return { state, statusAt: at, ...(awaiting === undefined ? {} : { awaiting }) };
   }
+}
+
+/** The agent that executes it, for whomever; or, in the agent's own process, who may send there. */
+function mayWrite(
+  acting: Acting,
+  { agent }: TaskRecord,
+  stored: LiveTask,
+  context: Context,
+): boolean {
+  if (agent !== stored.content.agent) return false;
+  return (
+    executing(acting).id === agent || may(acting.principal, 'send', guardTask(stored, context))
+  );
 }
 
 const staleVersion = (version: number) =>
