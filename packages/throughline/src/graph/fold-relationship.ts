@@ -2,6 +2,7 @@ import { idPrefixes, ruleOf, type Relationship } from '../model/index.ts';
 import { refuseTool } from './fold-dialog.ts';
 import { holderOf, kindOf, type Graph, type GraphObject } from './graph.ts';
 import { compact, refuse, unknown, type Refusal, type Said } from './refusal.ts';
+import { isInside } from './standing.ts';
 
 /** The types that say where something comes from: those that may not run in a circle. */
 export const lineageTypes = [
@@ -159,10 +160,5 @@ function reaches(graph: Graph, start: string, goal: string, type: string): boole
 function isUnverified(graph: Graph, edge: Relationship, { from, to }: Ends): boolean {
   if (from.kind !== 'task' || to.kind !== 'task' || !ruleOf(edge.type).acyclic) return false;
   if (from.value.dialog === to.value.dialog || edge.assertedBy === 'hub') return false;
-  return ![from, to].every((end) => {
-    const dialog = graph.dialog(holderOf(end) ?? '');
-    return (
-      dialog?.invoker === edge.assertedBy || dialog?.participants.includes(edge.assertedBy) === true
-    );
-  });
+  return ![from, to].every((end) => isInside(graph.dialog(holderOf(end) ?? ''), edge.assertedBy));
 }

@@ -21,7 +21,7 @@ beforeEach(() => {
   executor = story.participant('executor');
   watcher = story.participant('watcher');
   const activity = story.activity('act', client);
-  dialog = story.dialog('D1', activity, [client, executor]);
+  dialog = story.dialog('D1', activity, [client, executor, watcher]);
   task = story.task('T1', dialog);
 });
 
@@ -173,7 +173,11 @@ describe('several words about one Task', () => {
 
   it('are at most sixteen', () => {
     say('in-progress');
-    for (let i = 0; i < 20; i++) say('failed', named('participant', `w${i}`), 'observed');
+    for (let i = 0; i < 20; i++) {
+      const participant = story.participant(`w${i}`);
+      story.say(dialog, { says: 'dialog.joined', participant });
+      say('failed', participant, 'observed');
+    }
     expect(now()?.contested).toHaveLength(16);
   });
 
@@ -215,6 +219,17 @@ describe('several words about one Task', () => {
     expect(now()).toMatchObject({ state: 'completed', stateBasis: 'observed' });
     say('failed');
     expect(now()).toMatchObject({ state: 'failed', stateBasis: 'reported' });
+  });
+
+  it('of one who is not in its Dialog are refused, save a supervisor’s', () => {
+    const stranger = story.participant('stranger');
+    for (const basis of ['reported', 'observed'] as const) {
+      expect(say('failed', stranger, basis)).toBe('unverified');
+    }
+    expect(now()).toMatchObject({ state: 'defined' });
+    expect(now()).not.toHaveProperty('contested');
+    expect(say('failed', stranger, 'supervised')).toBe('applied');
+    expect(say('in-progress', 'hub')).toBe('applied');
   });
 
   it('of a second executor do not move it', () => {

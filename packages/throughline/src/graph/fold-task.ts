@@ -1,6 +1,7 @@
 import {
   finalTaskStates,
   taskSteps,
+  type Assertion,
   type Basis,
   type Dialog,
   type Task,
@@ -8,6 +9,7 @@ import {
 } from '../model/index.ts';
 import type { Graph } from './graph.ts';
 import { compact, refuse, refuseNew, unknown, type Refusal, type Said } from './refusal.ts';
+import { isInside } from './standing.ts';
 
 const maxContested = 16;
 const weight: Readonly<Record<Basis, number>> = { observed: 0, supervised: 1, reported: 2 };
@@ -99,12 +101,16 @@ export function moveTask(
 ): Refusal | undefined {
   const task = graph.task(assertion.about);
   if (task === undefined) return unknown('task', assertion.about);
+  const dialog = graph.dialog(task.dialog);
+  if (!mayTell(dialog, assertion)) {
+    return refuse('unverified', `${assertion.source} is not in the dialog of ${task.id}`);
+  }
   const word: Word = {
     state: statement.state,
     awaiting: statement.state === 'awaiting' ? statement.awaiting : undefined,
     outcome: statement.state === 'completed' ? statement.outcome : undefined,
     source: assertion.source,
-    basis: basisOf(graph.dialog(task.dialog), assertion.source, assertion.basis),
+    basis: basisOf(dialog, assertion.source, assertion.basis),
     seq: assertion.seq,
   };
   if (word.state === 'defined' && task.state !== 'defined') {
@@ -125,6 +131,11 @@ export function moveTask(
   }
   graph.put({ kind: 'task', value: settle(task, word) });
   return undefined;
+}
+
+/** Only who is in a Dialog knows what goes on in it; a supervisor looks in from outside. */
+function mayTell(dialog: Dialog | undefined, { source, basis }: Assertion): boolean {
+  return source === 'hub' || basis === 'supervised' || isInside(dialog, source);
 }
 
 /** Reported is a word about one's own work; the one who asked for the work only sees it. */

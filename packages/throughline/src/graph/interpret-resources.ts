@@ -1,6 +1,7 @@
 import type { Resource, ResourceNote } from '../model/index.ts';
 import type { Notes } from './interpret-notes.ts';
 import type { Place } from './interpret-place.ts';
+import { hasSay, isUnused } from './standing.ts';
 
 /** A message's own words are no Resource; what it carries or points at is. */
 function isContent({ id, name, mediaType, digest, locator }: ResourceNote): boolean {
@@ -19,7 +20,10 @@ export function takeInputs(
   for (const note of resources.filter(isContent)) {
     const same = note.digest === undefined ? undefined : met.get(note.digest);
     const id =
-      same ?? named(notes, place, note) ?? twin(notes, place, note)?.id ?? make(notes, place, note);
+      same ??
+      named(notes, place, note, notes.resolved.client) ??
+      twin(notes, place, note)?.id ??
+      make(notes, place, note);
     if (note.digest !== undefined) met.set(note.digest, id);
     notes.relate('input-to', id, into);
   }
@@ -28,16 +32,23 @@ export function takeInputs(
 /** What a Task put out. The same bytes from another Task are another Resource: one producer each. */
 export function takeOutput(notes: Notes, place: Place, task: string, note: ResourceNote): void {
   const id =
-    named(notes, place, note) ??
+    named(notes, place, note, notes.resolved.server) ??
     twin(notes, place, note, (each) => isOutput(notes, each.id, task))?.id ??
     twin(notes, place, note, (each) => notes.graph.out(each.id).length === 0)?.id ??
     make(notes, place, note);
   notes.relate('output-of', id, task);
 }
 
-/** The Resource that the sender names, if it is one of this Activity. */
-function named({ graph }: Notes, place: Place, { id }: ResourceNote): string | undefined {
-  return id !== undefined && graph.resource(id)?.activity === place.activity ? id : undefined;
+/** The Resource that the sender names, if it is one of this Activity that the sender has a say about. */
+function named(
+  { graph }: Notes,
+  place: Place,
+  { id }: ResourceNote,
+  sender: string | undefined,
+): string | undefined {
+  if (id === undefined || sender === undefined) return undefined;
+  const isInside = graph.resource(id)?.activity === place.activity;
+  return isInside && (isUnused(graph, id) || hasSay(graph, sender, id)) ? id : undefined;
 }
 
 /** A Resource of this Activity with the same bytes, or at the same place where bytes aren't known. */

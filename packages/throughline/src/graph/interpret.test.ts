@@ -320,6 +320,33 @@ describe('an envelope', () => {
     expect([...story.graph.relationships()]).toEqual([]);
   });
 
+  it('tells no relationship of what its sender has no say about', () => {
+    const other = story.task('T7', story.dialog('D7', a1, [user, desk]));
+    const others = story.task('T8', story.dialog('D8', a1, [user, story.participant('fellow')]));
+    const theirs = story.resource('theirs', a1);
+    story.relate('output-of', theirs, others);
+    const relationships = [
+      { type: 'related-to', from: others, to: attempt },
+      { type: 'delegated-from', from: attempt, to: others },
+      { type: 'input-to', from: theirs, to: attempt },
+      { type: 'related-to', from: a1, to: attempt },
+    ];
+    const before = [...story.graph.relationships()];
+    see(message({ ...asked, envelope: { v: 1, relationships } }), verified());
+    expect([...story.graph.relationships()]).toEqual(before);
+    const own = [{ type: 'related-to', from: other, to: others }];
+    see(message({ ...asked, envelope: { v: 1, relationships: own } }), verified());
+    expect([...story.graph.relationships()]).toHaveLength(before.length + 1);
+  });
+
+  it('names no Resource that others use and its sender has no say about', () => {
+    const theirs = story.resource('theirs', a1);
+    const others = story.task('T8', story.dialog('D8', a1, [user, story.participant('fellow')]));
+    story.relate('output-of', theirs, others);
+    see(message({ ...asked, resources: [{ id: theirs }] }), verified());
+    expect(story.graph.out(theirs)).toHaveLength(1);
+  });
+
   it('names Resources that are known, and none of another Activity', () => {
     const foreign = story.resource('foreign', story.activity('other', user));
     see(message({ ...asked, resources: [{ id: resource }, { id: foreign }] }), verified());

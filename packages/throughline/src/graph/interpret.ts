@@ -3,6 +3,7 @@ import { isFinal } from './fold-task.ts';
 import { Notes, type MakeId, type Resolved } from './interpret-notes.ts';
 import { dialogOf, enliven, knownTask, placeOf, taskOf, type Place } from './interpret-place.ts';
 import { takeInputs, takeOutput } from './interpret-resources.ts';
+import { isUnused, mayRelate } from './standing.ts';
 
 export type { MakeId, Resolved } from './interpret-notes.ts';
 
@@ -109,11 +110,15 @@ function isNews({ seen, basis }: Seen<'task'>, task: Task): boolean {
   return seen.state !== task.state && isFinal(seen.state) && told !== true;
 }
 
-/** Relationships count from a sender who may speak for the Dialog, between things of its Activity. */
+/** Relationships count from a sender with a say about what they change, within one Activity. */
 function readRelationships(notes: Notes, place: Place): void {
-  if (notes.resolved.envelope === undefined) return;
+  const { envelope, client } = notes.resolved;
+  const { graph } = notes;
+  if (envelope === undefined || client === undefined) return;
   for (const { type, from, to, role } of notes.seen.envelope?.relationships ?? []) {
     const inside = [from, to].every((id) => notes.graph.activityOf(id) === place.activity);
-    if (type !== undefined && inside) notes.relate(type, from, to, role);
+    if (type === undefined || !inside) continue;
+    if (!mayRelate(graph, client, { type, from, to }, (id) => isUnused(graph, id))) continue;
+    notes.relate(type, from, to, role);
   }
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { Observation, TaskRecord } from '../model/index.ts';
 import { openSqliteStore, verifyChain, type Store } from '../store/index.ts';
 import {
@@ -17,6 +18,7 @@ import {
   stores,
   through,
 } from './conformance.ts';
+import { toJson } from './records.ts';
 import { Vault } from './vault.ts';
 
 const canary = 'canary';
@@ -181,6 +183,22 @@ describe.each(stores)('an erased case (%s)', (_name, open) => {
     }
     await scene.hub.eraseCase(boss, activity);
     expect(await opened(base, copies)).not.toContain(canary);
+  });
+
+  it('is erased indeed, whatever was said of it before, and once more without effect', async () => {
+    const { base, copies, scene, activity } = await start();
+    await scene.store.write(async (writer) => {
+      const [object] = await writer.objects([activity]);
+      const shape = z.looseObject({ value: z.looseObject({}) }).parse(object?.shape);
+      if (object === undefined) throw new Error('no case');
+      const value = { ...shape.value, closed: true, erased: true };
+      await writer.putObject({ ...object, shape: toJson({ ...shape, value }) });
+    });
+    expect(await scene.hub.eraseCase(sender, activity)).toEqual({ assertions: [] });
+    expect(await opened(base, copies)).not.toContain(canary);
+    const before = await scene.state();
+    expect(await scene.hub.eraseCase(sender, activity)).toEqual({ assertions: [] });
+    expect(await scene.state()).toEqual(before);
   });
 
   it('keeps its shape, its timeline and the chain, with who erased it', async () => {

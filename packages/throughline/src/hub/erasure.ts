@@ -49,17 +49,21 @@ export class Erasure {
     this.#quotas = parts.quotas;
   }
 
-  /** Gives the ids of the assertions that say it; none for a case that was erased before. */
+  /**
+   * Gives the ids of the assertions that say it; none where that was said before. Whatever was said, all
+   * that can be read is destroyed; once more does nothing.
+   */
   async erase(writer: StoreWriter, record: CaseRecord, by: Eraser): Promise<string[]> {
     const { key: activity } = record;
     const { mappings, participants, cases } = this.#registries;
     const { source, cause } = by;
+    // The hub's own note that all is destroyed; what the graph says of it proves nothing.
+    if (record.shape.erased === true) return [];
     const recorder = await Recorder.start(this.#deps, writer);
     const statement = { says: 'activity.erased' } as const;
     const draft = { about: activity, statement, basis: 'supervised' } as const;
     await recorder.say(cause === undefined ? draft : { ...draft, cause }, source);
     const { seq } = await recorder.flush();
-    if (recorder.said.length === 0) return [];
     const named = await namedIn(writer, activity);
     for (const id of named.objects) await mappings.drop(writer, id);
     await this.#quotas.release(writer, await contentBytesOf(this.#deps, writer, activity));

@@ -140,7 +140,7 @@ export const conflictSchema = z.object({
     'needs-selector',
     'tool-invokes',
     'other-activity',
-    /** Lineage between Tasks of two Dialogs, said by one who is not in both. */
+    /** Of a Task's state or lineage between Tasks, said by one who is not in their Dialogs. */
     'unverified',
   ]),
   message: z.string(),
