@@ -1,5 +1,7 @@
 import type { CompressionPolicy } from '../model/agent-context.ts';
 import { makeCounter, type Counter } from './compression/counter.ts';
+import { encodeSmallest } from './compression/encode.ts';
+import { extract } from './compression/extract.ts';
 import { isOfContext, valuesAt, type PreservedField } from './compression/preserve.ts';
 import type {
   Compressed,
@@ -8,7 +10,7 @@ import type {
   FetchedItem,
 } from './compression/report.ts';
 import { rewritersAt, type RewriteRequest } from './compression/rewrite.ts';
-import { encodeSmallest, extract, takeRewrites } from './compression/shrink.ts';
+import { takeRewrites } from './compression/take-rewrites.ts';
 import {
   checkPolicy,
   shrinkable,
@@ -132,7 +134,9 @@ function shrink(
   const isOver = (): boolean => total(works) > target;
   if (!isOver()) return;
   const requests = requestsFor(works, policy, target, options, counter);
-  encodeSmallest(open, counter);
+  const budgetNow = target - (total(works) - total(open));
+  const share = policy.LossTolerance === 'none' ? undefined : budgetNow / total(open);
+  encodeSmallest(open, counter, share);
   if (!isOver() || policy.LossTolerance === 'none') return;
   takeRewrites(open, requests, options.rewrites ?? [], counter);
   if (!isOver()) return;

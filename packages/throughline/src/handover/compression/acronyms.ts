@@ -19,11 +19,13 @@ export function acronymsIn(text: string): Acronym[] {
   return Array.from(text.matchAll(inBrackets)).flatMap(({ 1: short = '', index }) => {
     if ((short.match(/\p{Lu}/gu)?.length ?? 0) < 2) return [];
     const before = text.slice(Math.max(0, index - reach), index);
-    const words = /[\p{L}\p{N} \n-]*$/u.exec(before)?.[0].trim().split(/\s+/) ?? [];
-    const most = Math.min(words.length, short.length + moreWords);
+    const words = before
+      .trimEnd()
+      .split(/\s+/)
+      .slice(-short.length - moreWords);
     const enough = Math.min(short.length, 3);
     let long: string | undefined;
-    for (let length = 2; length <= most; length++) {
+    for (let length = 2; length <= words.length; length++) {
       const isStart = words.at(-length)?.[0]?.toLowerCase() === short[0]?.toLowerCase();
       if (isStart) long = words.slice(-length).join(' ');
       if (isStart && length >= enough) break;

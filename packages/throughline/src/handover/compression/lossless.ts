@@ -12,7 +12,8 @@ export interface Encoding {
 const worthCounting = 1.1;
 
 /**
- * Ways to write the same JSON in fewer tokens: without white space, as CSV, as TOON. Only what was
+ * Ways to write the same JSON in fewer tokens: without white space, rows as CSV (which is never longer
+ * than their TOON), other data as TOON. Only what was
  * proved by reading it back; data whose numbers or keys don't survive being read (1.0, 2^60, the same
  * key twice) is only minified, byte for byte.
  *
@@ -23,9 +24,8 @@ export function encodings(text: string): Encoding[] {
   const json: Encoding = { name: 'json', mediaType: 'application/json', text: minified };
   const value: unknown = JSON.parse(text);
   if (!isSame(value, minified)) return [json];
-  const found = [json, asCsv(value, minified), asToon(value, minified)].filter(
-    (each) => each !== undefined,
-  );
+  const flat = asCsv(value, minified) ?? asToon(value, minified);
+  const found = flat === undefined ? [json] : [json, flat];
   const shortest = Math.min(...found.map((each) => each.text.length));
   return found.filter((each) => each.text.length <= shortest * worthCounting);
 }

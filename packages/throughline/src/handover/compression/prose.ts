@@ -16,7 +16,7 @@ interface Run {
  * Cuts prose and Markdown into units: sentences, headings, table rows, entries of lists; code blocks,
  * JSON values and short lists whole.
  */
-export function cutProse(text: string, counter: Counter): Cut {
+export function cutProse(text: string, counter: Counter): Cut & { readonly tokens: number } {
   const pieces = piecesOf(text);
   const units = pieces.map((piece): Unit => ({ ...piece, tokens: counter.count(piece.text) }));
   return {

@@ -84,7 +84,6 @@ export function cutJson(json: string, count: (text: string) => number): Cut {
   const mark = rows.isArray ? JSON.stringify(gapMark) : `${JSON.stringify(gapMark)}:0`;
   return {
     units,
-    tokens: count(json),
     mark: `${mark},`,
     join: (kept) => {
       const parts = withGaps(units, kept, mark);
@@ -138,7 +137,6 @@ export function wholeUnit(text: string, count: (text: string) => number): Cut {
   const tokens = count(text);
   return {
     units: [{ text, tokens, block: 0, title: '', along: [] }],
-    tokens,
     mark: '',
     join: (kept) => (kept.length > 0 ? [text] : []),
   };
@@ -240,7 +238,7 @@ export function cutCsv(text: string, count: (text: string) => number): Cut {
   const [head = '', ...rows] = csvRecords(text);
   if (rows.length < 2) return wholeUnit(text, count);
   const alone = rows.map(() => []);
-  return lines(text, head, rows, count, alone);
+  return lines(head, rows, count, alone);
 }
 
 function csvRecords(text: string): string[] {
@@ -261,11 +259,10 @@ function csvRecords(text: string): string[] {
 /** Cuts JSON Lines between the lines; a call and its result stay together. */
 export function cutJsonLines(text: string, count: (text: string) => number): Cut {
   const rows = text.split(/(?<=\n)/);
-  return lines(text, '', rows, count, callGroups(rows));
+  return lines('', rows, count, callGroups(rows));
 }
 
 function lines(
-  text: string,
   head: string,
   rows: readonly string[],
   count: (text: string) => number,
@@ -274,7 +271,6 @@ function lines(
   const units = rowUnits(head, rows, count, together, '');
   return {
     units,
-    tokens: count(text),
     mark: `${gapMark}\n`,
     join: (kept) => {
       const parts = withGaps(units, kept, `${gapMark}\n`);

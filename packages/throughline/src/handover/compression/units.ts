@@ -16,8 +16,8 @@ export interface Unit {
 /** A text cut into units. */
 export interface Cut {
   readonly units: readonly Unit[];
-  /** Tokens of the whole text. */
-  readonly tokens: number;
+  /** Form of the text where it is no longer the item's MediaType. */
+  readonly mediaType?: string;
   /** What stands for a gap, with what sets it off. */
   readonly mark: string;
   /** Pieces that, joined, are the kept units in order, each gap marked. */

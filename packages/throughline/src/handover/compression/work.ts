@@ -23,6 +23,8 @@ export interface Work {
   readonly notes: string[];
   /** The source in units, where it can be cut as it stands. */
   readonly cut?: Cut;
+  /** JSON as CSV, where that is the same. */
+  asCsv?: string;
   text: string;
   after: number;
   did: Outcome;

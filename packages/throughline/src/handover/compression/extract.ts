@@ -1,51 +1,10 @@
-import type { Counter } from './counter.ts';
 import { choose, type Choosable } from './choose.ts';
-import { encodings } from './lossless.ts';
+import type { Counter } from './counter.ts';
 import { makeIndex, scores } from './rank.ts';
-import { refusalOf, type Rewrite, type RewriteRequest } from './rewrite.ts';
 import { cutCsv, cutJson, cutJsonLines, minifyJson, wholeUnit } from './structured.ts';
 import { makeTerms } from './terms.ts';
 import type { Cut, Unit } from './units.ts';
 import { leaveReference, total, type Work } from './work.ts';
-
-/** Writes JSON in its smallest form, as far as that loses neither data nor a pinned fact. */
-export function encodeSmallest(works: readonly Work[], { count }: Counter): void {
-  for (const work of works) {
-    if (work.found.kind !== 'json') continue;
-    for (const { name, mediaType, text } of encodings(work.source)) {
-      const tokens = count(text);
-      if (tokens >= work.after || !work.pinned.every((fact) => text.includes(fact))) continue;
-      Object.assign(work, { text, after: tokens, did: 'encoded', strategy: name });
-      if (name === 'json') delete work.mediaType;
-      else work.mediaType = mediaType;
-    }
-  }
-}
-
-/** Takes over rewrites that are accepted; a refused one is noted and extraction does the work. */
-export function takeRewrites(
-  works: readonly Work[],
-  requests: readonly RewriteRequest[],
-  rewrites: readonly Rewrite[],
-  { count }: Counter,
-): void {
-  for (const rewrite of rewrites) {
-    const work = works.find(({ item }) => item.ContextID === rewrite.contextId);
-    const request = requests.find(({ contextId }) => contextId === rewrite.contextId);
-    if (work === undefined || request === undefined || work.did === 'rewritten') continue;
-    const tokens = count(rewrite.text);
-    const refusal = refusalOf(request, rewrite, tokens);
-    if (refusal !== undefined) {
-      work.notes.push(`The rewrite by ${rewrite.by} is refused: ${refusal}.`);
-      continue;
-    }
-    Object.assign(work, { text: rewrite.text, after: tokens, did: 'rewritten' });
-    work.strategy = `${rewrite.kind} ${rewrite.by}`;
-    if (rewrite.read < work.source.length) {
-      work.notes.push(`${rewrite.by} read ${rewrite.read} of ${work.source.length} characters.`);
-    }
-  }
-}
 
 interface Span {
   readonly work: Work;
@@ -53,7 +12,7 @@ interface Span {
   /** Place of its first unit among those of all works. */
   readonly from: number;
   /** How the work stands when nothing is left out. */
-  readonly full: Pick<Work, 'text' | 'after' | 'did' | 'strategy'>;
+  readonly full: Pick<Work, 'text' | 'after' | 'did' | 'strategy' | 'mediaType'>;
 }
 
 /** Rounds in which the budget given out is brought down to what the texts really take. */
@@ -102,8 +61,9 @@ function layOut(works: readonly Work[], counter: Counter): LaidOut {
     const cut = cutOf(work, counter);
     const from = units.length;
     const mark = counter.count(cut.mark);
-    const { text, after, did, strategy } = work;
-    spans.push({ work, cut, from, full: { text, after, did, strategy } });
+    const { text, after, did, strategy, mediaType } = work;
+    const full = { text, after, did, strategy, ...(mediaType !== undefined && { mediaType }) };
+    spans.push({ work, cut, from, full });
     for (const unit of cut.units) {
       units.push({
         ...unit,
@@ -125,10 +85,12 @@ function ranking(of: Float64Array): number[] {
 }
 
 function cutOf(work: Work, { count }: Counter): Cut {
-  const { found, cut, source, text } = work;
+  const { found, cut, source, asCsv } = work;
   if (cut !== undefined) return cut;
   if (found.kind === 'json') {
-    return work.mediaType === 'text/csv' ? cutCsv(text, count) : cutJson(minifyJson(source), count);
+    return asCsv === undefined
+      ? cutJson(minifyJson(source), count)
+      : { ...cutCsv(asCsv, count), mediaType: 'text/csv' };
   }
   if (found.kind === 'csv') return cutCsv(source, count);
   if (found.kind === 'json-lines') return cutJsonLines(source, count);
@@ -144,6 +106,7 @@ function settle(
   const places = placesIn(cut, from, kept);
   const frames = cut.units.filter(({ frame }) => frame === true).length;
   delete work.leftOut;
+  delete work.mediaType;
   if (places.length === cut.units.length) {
     Object.assign(work, full);
     return;
@@ -162,7 +125,6 @@ function settle(
   const text = pieces.join('');
   if (!work.pinned.every((fact) => text.includes(fact))) {
     Object.assign(work, { text: work.source, after: work.before, did: 'kept', strategy: 'none' });
-    delete work.mediaType;
     return;
   }
   Object.assign(work, {
@@ -171,8 +133,8 @@ function settle(
     did: 'extracted',
     strategy: 'bm25',
     leftOut,
+    ...(cut.mediaType !== undefined && { mediaType: cut.mediaType }),
   });
-  if (work.mediaType === 'text/toon') delete work.mediaType;
 }
 
 /** Units that hold a fact, or a part of it where it reaches over several. */

@@ -1,0 +1,34 @@
+import type { Counter } from './counter.ts';
+import { encodings } from './lossless.ts';
+import type { Work } from './work.ts';
+
+/** A form this much longer in characters than what must be reached can't be short enough in tokens. */
+const hopeless = 1.6;
+
+/**
+ * Writes JSON in its smallest form, as far as that loses neither data nor a pinned fact.
+ *
+ * @param share Tokens that are left ÷ tokens now. A form that can't reach it is not counted but only
+ *   remembered, to be cut. Absent: the smallest form is wanted however far that gets.
+ */
+export function encodeSmallest(
+  works: readonly Work[],
+  { count }: Counter,
+  share: number | undefined,
+): void {
+  for (const work of works) {
+    if (work.found.kind !== 'json') continue;
+    const most = work.source.length * (share ?? 1) * hopeless;
+    const found = encodings(work.source);
+    const csv = found.find(({ name }) => name === 'csv');
+    if (csv !== undefined) work.asCsv = csv.text;
+    for (const { name, mediaType, text } of found) {
+      if (share !== undefined && text.length > most) continue;
+      const tokens = count(text);
+      if (tokens >= work.after || !work.pinned.every((fact) => text.includes(fact))) continue;
+      Object.assign(work, { text, after: tokens, did: 'encoded', strategy: name });
+      if (name === 'json') delete work.mediaType;
+      else work.mediaType = mediaType;
+    }
+  }
+}
