@@ -86,11 +86,11 @@ function checksOf(outcome: Outcome, caseId: string, fault: CheckName | undefined
   ];
 }
 
-const throughline = (...args: string[]): string => {
+/** Runs the command line, so that what it shows is told as it shows it. */
+function throughline(stream: NodeJS.WriteStream & { fd: number }, ...args: string[]): void {
   const bin = join(repository, 'packages/throughline/bin/throughline.mjs');
-  const { stdout, stderr } = spawnSync(process.execPath, [bin, ...args], { encoding: 'utf8' });
-  return stdout === '' ? stderr : stdout;
-};
+  spawnSync(process.execPath, [bin, ...args], { stdio: ['ignore', stream.fd, 'inherit'] });
+}
 
 /** Keys and files. A database is no good without its keys, which are kept for the next time. */
 function dataFolder(stays: boolean, folder?: string, store?: string): string {
@@ -102,7 +102,8 @@ function dataFolder(stays: boolean, folder?: string, store?: string): string {
 
 async function main(): Promise<void> {
   const { stays, checks: checked, json, one, fault, folder, store } = readOptions();
-  const tell = teller(json ? process.stderr : process.stdout);
+  const told = json ? process.stderr : process.stdout;
+  const tell = teller(told);
   const dataDir = dataFolder(stays, folder, store);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const who = one.customer === null ? 'A visitor' : (bank().customer(one.customer)?.name ?? '');
@@ -118,11 +119,11 @@ async function main(): Promise<void> {
   try {
     const { contextId, tokens, view, answer } = outcome;
     tell.title('The case');
-    tell.line(throughline('case', 'show', contextId, '--data', dataDir).trimEnd());
+    throughline(told, 'case', 'show', contextId, '--data', dataDir);
     const share = Math.round((1 - tokens.handedOver / tokens.fullHistory) * 100);
     const compared = share < 0 ? `${-share} % more` : `${share} % less`;
     tell.line();
-    tell.line(
+    tell.say(
       `Handed over ${tokens.handedOver.toLocaleString('en-US')} tokens where full history would ` +
         `have been ${tokens.fullHistory.toLocaleString('en-US')} (${compared}).`,
     );
@@ -143,9 +144,14 @@ async function main(): Promise<void> {
       process.stdout.write(`${JSON.stringify(result)}\n`);
     }
     if (stays) {
+      const at = dataDir === join(repository, '.throughline') ? '' : ` --data ${dataDir}`;
       tell.line();
-      tell.line(`The hub stays up at ${desk.parts.hub.url}. Try:`);
-      tell.line(`  npx throughline case show ${contextId} --timeline`);
+      const { url } = await desk.parts.operator.pageAddress();
+      tell.say(`The hub stays up. The case in a browser (this address counts once, for a minute):`);
+      tell.line(`  ${url}/case/${contextId}`);
+      tell.line('Another address, and the case’s timeline:');
+      tell.line(`  npx throughline page${at}`);
+      tell.line(`  npx throughline case show ${contextId} --timeline${at}`);
       tell.line('Ctrl-C ends it.');
       await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
     }

@@ -30,6 +30,10 @@ export async function startChecker(
   const command = twin === 'python' ? 'python3' : process.execPath;
   const flags = twin === 'python' ? ['-B'] : [];
   const child = spawn(command, [...flags, file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // It is told nothing of us, so it would not notice that we are gone.
+  const orphan = (): void => void child.kill('SIGKILL');
+  process.once('exit', orphan);
+  child.once('exit', () => process.off('exit', orphan));
   const lines = createInterface({ input: child.stdout });
   const first = await Promise.race([
     once(lines, 'line'),

@@ -38,22 +38,28 @@ interface Parts {
 /** Whoever takes part: each key is made once. */
 class Keys {
   readonly #operator: HubClient;
-  readonly #keys = new Map<string, Promise<string>>();
+  readonly #keys = new Map<string, Promise<{ id: string; key: string }>>();
 
   constructor(operator: HubClient) {
     this.#operator = operator;
   }
 
-  for(id: string, role: 'caller' | 'agent'): Promise<string> {
+  async for(id: string, role: 'caller' | 'agent'): Promise<string> {
     const known = this.#keys.get(id) ?? this.#make(id, role);
     this.#keys.set(id, known);
-    return known;
+    return (await known).key;
   }
 
-  async #make(id: string, role: 'caller' | 'agent'): Promise<string> {
+  /** Nobody needs them once the story is told. */
+  async revoke(): Promise<void> {
+    for (const made of this.#keys.values()) await this.#operator.revokeKey((await made).id);
+    this.#keys.clear();
+  }
+
+  async #make(id: string, role: 'caller' | 'agent'): Promise<{ id: string; key: string }> {
     const { tenant } = await this.#operator.whoAmI();
     const principal = { tenant, id, role };
-    return (await this.#operator.createKey({ principal, label: 'support-desk' })).key;
+    return this.#operator.createKey({ principal, label: 'support-desk' });
   }
 }
 
@@ -109,6 +115,8 @@ export class DeskProcesses {
   }
 
   async stop(): Promise<void> {
+    // A desk whose hub is gone has no keys to revoke.
+    await this.#keys?.revoke().catch(() => undefined);
     for (const each of this.#running.toReversed()) await each.stop();
   }
 

@@ -140,9 +140,9 @@ class Events {
     this.killed = true;
     const { pid } = this.desk.parts.policyReader;
     await this.desk.killAndRestartPolicyReader();
-    this.#tell.line(
-      `    policy reader killed in the middle (kill -9 ${pid}), restarted; its task resumes`,
-    );
+    const { pid: next } = this.desk.parts.policyReader;
+    this.#tell.line(`    policy reader killed in the middle (kill -9 ${pid}), started again`);
+    this.#tell.line(`    as ${next}; its task resumes`);
   }
 }
 

@@ -3,6 +3,8 @@ import { styleText } from 'node:util';
 
 export interface Teller {
   line(text?: string): void;
+  /** Wrapped to the width. */
+  say(text: string): void;
   /** Wrapped to the width, indented. */
   quote(text: string): void;
   title(text: string): void;
@@ -21,6 +23,9 @@ export function teller(stream: NodeJS.WriteStream): Teller {
   const line = (text = ''): void => void stream.write(`${text}\n`);
   return {
     line,
+    say: (text) => {
+      for (const each of wrap(text, width)) line(each);
+    },
     quote: (text) => {
       for (const paragraph of text.split('\n')) {
         for (const each of wrap(paragraph, width - 2)) line(`  ${each}`);

@@ -47,7 +47,7 @@ export function tellHandover(tell: Teller, event: unknown): void {
   const { agent, sent, fullHistory, withheld } = data;
   const name = agent.replace('-', ' ').padEnd(15);
   tell.line(`  → ${name} sent ${count(sent)} tokens, full history ${count(fullHistory)},`);
-  tell.line(`    ${''.padEnd(15)} withheld: ${keptBack(withheld)}`);
+  tell.line(`    withheld: ${keptBack(withheld)}`);
 }
 
 /** The transactions credited wrongly, each with the sentence it rests on. */
@@ -60,7 +60,7 @@ export function tellRows(tell: Teller, answer: CustomerAnswer): void {
   }
   const rules = new Map(rows.map(({ rule }) => [keyOf(rule), rule]));
   const numbers = new Map([...rules.keys()].map((key, index) => [key, `[${index + 1}]`]));
-  tell.title(`${rows.length} transactions credited differently from the terms`);
+  tell.title(`${rows.length} transactions credited differently from the terms (in points)`);
   tell.table(
     ['date', 'merchant', 'card', 'expected', 'paid', 'missing', 'term'],
     rows.map((row) => [
@@ -79,6 +79,10 @@ export function tellRows(tell: Teller, answer: CustomerAnswer): void {
     const words = quote.replaceAll(/\s+/g, ' ');
     tell.quote(`${numbers.get(key)} “${words}” (${documentOf(documentId).title})`);
   }
+  const sum = /^You (?:are missing|were credited).*$/m.exec(answer.answer)?.[0];
+  if (sum === undefined) return;
+  tell.line();
+  tell.quote(`To the customer: “${sum.replaceAll(/ \[\d+\]/g, '')}”`);
 }
 
 const keyOf = (rule: { documentId: string; quote: string }): string =>
