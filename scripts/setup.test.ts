@@ -24,6 +24,9 @@ if (fs.existsSync('refuse-' + command)) { console.error('npm error no luck'); pr
 fs.mkdirSync('node_modules/typescript/bin', { recursive: true });
 fs.writeFileSync('node_modules/typescript/package.json', '{}');
 fs.copyFileSync('fake-tsc.cjs', 'node_modules/typescript/bin/tsc');
+fs.mkdirSync('node_modules/vite/bin', { recursive: true });
+fs.writeFileSync('node_modules/vite/package.json', '{}');
+fs.copyFileSync('fake-vite.cjs', 'node_modules/vite/bin/vite.js');
 fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json');
 `;
 const fakeCompiler = `
@@ -33,6 +36,14 @@ const text = fs.readFileSync('packages/throughline/src/index.ts', 'utf8');
 if (text.includes('wrong')) process.exit(2);
 fs.mkdirSync('packages/throughline/dist', { recursive: true });
 fs.writeFileSync('packages/throughline/dist/index.js', text);
+`;
+const fakeBundler = `
+const fs = require('node:fs');
+console.log('vite talks on stdout');
+const folder = process.argv[3];
+fs.mkdirSync(folder + '/dist', { recursive: true });
+fs.copyFileSync(folder + '/index.html', folder + '/dist/index.html');
+fs.appendFileSync('vite.log', 'built ');
 `;
 
 describe('setting up a checkout', () => {
@@ -70,6 +81,7 @@ describe('setting up a checkout', () => {
     write('package.json', '{ "type": "module" }');
     write('fake-npm.cjs', fakeNpm);
     write('fake-tsc.cjs', fakeCompiler);
+    write('fake-vite.cjs', fakeBundler);
     write('tsconfig.base.json', '{}');
     write('packages/throughline/tsconfig.build.json', '{}');
     write('packages/throughline/src/index.ts', 'export {};');
@@ -107,6 +119,22 @@ describe('setting up a checkout', () => {
     expect(read('packages/throughline/dist/index.js')).toContain('changed');
     expect(existsSync(join(folder, 'packages/throughline/dist/gone.js'))).toBe(false);
     expect(read('npm.log')).toBe('ci\n');
+  });
+
+  it('builds the page into the package, again only when its sources changed', () => {
+    const page = 'packages/throughline/dist/page/index.html';
+    write('packages/dashboard/index.html', 'one');
+    write('packages/dashboard/src/main.ts', '');
+    expect(setUp()).toMatchObject({ status: 0, stdout: '' });
+    expect(read(page)).toBe('one');
+    write('packages/throughline/src/index.ts', 'export const changed = 1;');
+    expect(setUp().stderr).not.toContain('the page');
+    expect(read(page)).toBe('one');
+    write('packages/dashboard/index.html', 'two');
+    expect(setUp().stderr).toContain('Building the page');
+    expect(read(page)).toBe('two');
+    expect(setUp()).toEqual({ status: 0, stdout: '', stderr: '' });
+    expect(read('vite.log')).toBe('built built ');
   });
 
   it('resolves anew when the lock can’t be installed as it stands', () => {

@@ -108,7 +108,7 @@ describe('signing in', () => {
     await screen.findByText('No case yet');
     hub.key = 'tlk_other';
     await hub.changed();
-    await screen.findByText('The hub no longer takes the key. Enter another.');
+    await screen.findByText('The hub no longer knows you. Enter a key.');
   });
 });
 

@@ -11,6 +11,8 @@ import type { Session } from './session/session.ts';
 export interface AppProps {
   readonly live: Live;
   readonly open: (key?: string) => Promise<Session>;
+  /** Told to whom the hub does not know at first. */
+  readonly note?: string;
 }
 
 const newQueries = (): QueryClient =>
@@ -21,11 +23,11 @@ const newQueries = (): QueryClient =>
     },
   });
 
-export function App({ live, open }: AppProps): ReactElement {
+export function App({ live, open, note }: AppProps): ReactElement {
   const [queries] = useState(newQueries);
   return (
     <QueryClientProvider client={queries}>
-      <Gate live={live} open={open}>
+      <Gate live={live} open={open} {...(note === undefined ? {} : { note })}>
         <Frame />
       </Gate>
     </QueryClientProvider>

@@ -1,17 +1,29 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { polling } from './live/live.ts';
+import { takeCode } from './session/code.ts';
 import { openSession } from './session/session.ts';
+
+const codeRefused =
+  'The code in the address counts once, within a minute. Make another with: throughline page';
 
 /** Puts the page into the document it was loaded with. */
 export function start(page: Document): void {
   const place = page.getElementById('page');
   if (place === null) throw new Error('the document has no place for the page');
   const { origin } = page.location;
+  const code = takeCode(window);
   createRoot(place).render(
     <App
       live={polling({ page })}
-      open={(key) => openSession({ origin, ...(key === undefined ? {} : { key }) })}
+      {...(code === undefined ? {} : { note: codeRefused })}
+      open={(key) =>
+        openSession({
+          origin,
+          ...(key === undefined ? {} : { key }),
+          ...(key === undefined && code !== undefined ? { code } : {}),
+        })
+      }
     />,
   );
 }

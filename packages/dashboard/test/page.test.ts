@@ -135,6 +135,33 @@ describe.skipIf(browserPath === undefined)('the page in a browser', () => {
     });
   });
 
+  it('lets a person in by the address that the hub gives, once, and keeps nothing of it', async () => {
+    const { url } = await operator.pageAddress();
+    await withBrowser(wide, async ({ page, context }) => {
+      await page.goto(`${url}/case/${story.contextId}/tree`);
+      await page.getByRole('treegrid', { name: 'The case as a tree' }).waitFor();
+      expect(page.url()).toBe(`${hub.url}/#/case/${story.contextId}/tree`);
+      await page.getByRole('link', { name: 'Throughline' }).click();
+      await page.getByRole('row', { name: /My cash back looks wrong/ }).waitFor();
+      const kept = await page.evaluate(() => [
+        document.cookie,
+        localStorage.length,
+        sessionStorage.length,
+      ]);
+      expect(kept).toEqual(['', 0, 0]);
+      const [cookie, ...more] = await context.cookies();
+      expect(more).toEqual([]);
+      expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
+      await page.reload();
+      await page.getByRole('row', { name: /My cash back looks wrong/ }).waitFor();
+    });
+    await withBrowser(wide, async ({ page }) => {
+      await page.goto(url);
+      await page.getByText(/The code in the address counts once/).waitFor();
+      expect(await page.getByRole('row').count()).toBe(0);
+    });
+  });
+
   it('is walked through by keys alone, and shows where the focus is', async () => {
     await withBrowser(wide, async ({ page }) => {
       await signIn(page, served.url, hub.key);

@@ -18,6 +18,8 @@ export interface GateProps {
   /** Without a key: by the browser's cookie. */
   readonly open: (key?: string) => Promise<Session>;
   readonly live: Live;
+  /** Told to whom the hub does not know at first. */
+  readonly note?: string;
   readonly children: ReactNode;
 }
 
@@ -28,15 +30,15 @@ type State =
   | { readonly at: 'inside'; readonly session: Session };
 
 /** Shows the page to whom the hub knows, and asks everybody else for a key. */
-export function Gate({ open, live, children }: GateProps): ReactElement {
+export function Gate({ open, live, note, children }: GateProps): ReactElement {
   const [state, setState] = useState<State>({ at: 'asking' });
   const queries = useQueryClient();
   const tryCookie = useCallback(() => {
     open().then(
       (session) => setState({ at: 'inside', session }),
-      (error: unknown) => setState(isUnknown(error) ? { at: 'outside' } : { at: 'failed', error }),
+      (error: unknown) => setState(isUnknown(error) ? outside(note) : { at: 'failed', error }),
     );
-  }, [open]);
+  }, [open, note]);
   useEffect(tryCookie, [tryCookie]);
 
   const retry = (): void => {
@@ -45,7 +47,7 @@ export function Gate({ open, live, children }: GateProps): ReactElement {
   };
   const onSignedOut = useCallback(() => {
     queries.clear();
-    setState({ at: 'outside', note: 'The hub no longer takes the key. Enter another.' });
+    setState(outside('The hub no longer knows you. Enter a key.'));
   }, [queries]);
   const session = state.at === 'inside' ? state.session : undefined;
   const source = useMemo(
@@ -60,6 +62,9 @@ export function Gate({ open, live, children }: GateProps): ReactElement {
   };
   return <SignIn signIn={signIn} {...(state.note === undefined ? {} : { note: state.note })} />;
 }
+
+const outside = (note: string | undefined): State =>
+  note === undefined ? { at: 'outside' } : { at: 'outside', note };
 
 const isUnknown = (error: unknown): boolean =>
   error instanceof ThroughlineError && error.code === 'unauthenticated';

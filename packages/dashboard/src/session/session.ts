@@ -1,5 +1,5 @@
 import { HubClient, type HubClientOptions } from 'throughline/client';
-import type { Principal } from 'throughline/model';
+import { ThroughlineError, type Principal } from 'throughline/model';
 
 /** Who looks at the page, and the hub as that one sees it. */
 export interface Session {
@@ -12,6 +12,8 @@ export interface SessionOptions {
   readonly origin: string;
   /** API key typed by a person. Kept in this closure and nowhere else; without it the cookie speaks. */
   readonly key?: string;
+  /** One-time code of the address; it is taken for the browser's cookie. */
+  readonly code?: string;
   readonly fetch?: typeof fetch;
 }
 
@@ -21,7 +23,20 @@ const attempts = 2;
 /** Asks the hub who we are. Throws `unauthenticated` where there is neither a good key nor a cookie. */
 export async function openSession(options: SessionOptions): Promise<Session> {
   const hub = new HubClient(clientOptions(options));
+  if (options.code !== undefined) await unlessRefused(hub.openSession(options.code));
   return { hub, principal: await hub.whoAmI() };
+}
+
+/** A code that counts no more may have left its cookie here: that is asked for next. */
+async function unlessRefused(opening: Promise<void>): Promise<void> {
+  try {
+    await opening;
+  } catch (error) {
+    const isRefused =
+      error instanceof ThroughlineError &&
+      (error.code === 'unauthenticated' || error.code === 'invalid');
+    if (!isRefused) throw error;
+  }
 }
 
 function clientOptions({ origin, key, fetch: given = fetch }: SessionOptions): HubClientOptions {

@@ -119,6 +119,21 @@ describe('a served hub', () => {
     });
   });
 
+  it('gives addresses of its page, each of which lets a browser in once', async () => {
+    const { url, expiresAt } = await tellJson('page');
+    const [address, code] = z.string().parse(url).split('/#code=');
+    expect(address).toBe(hub.url);
+    expect(Date.parse(z.string().parse(expiresAt))).toBeGreaterThan(Date.now());
+    const signIn = () =>
+      fetch(`${hub.url}/sessions`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Origin: hub.url },
+        body: JSON.stringify({ code }),
+      });
+    expect((await signIn()).status).toBe(204);
+    expect((await signIn()).status).toBe(401);
+  });
+
   it('refuses a second one on its port, and says what to do', async () => {
     const { port } = new URL(hub.url);
     const other = mkdtempSync(join(tmpdir(), 'throughline-'));

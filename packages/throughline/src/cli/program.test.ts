@@ -41,6 +41,7 @@ describe('the command line', () => {
     ['case', 'correct'],
     ['case', 'undo'],
     ['case', 'erase'],
+    ['page'],
     ['doctor'],
     ['completion'],
   ])('helps with examples: %s %s', async (...words) => {

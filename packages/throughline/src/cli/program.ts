@@ -6,6 +6,7 @@ import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { grantCommand } from './commands/grant.ts';
 import { keyCommand } from './commands/key.ts';
+import { pageCommand } from './commands/page.ts';
 import { quotaCommand } from './commands/quota.ts';
 import { serveCommand } from './commands/serve.ts';
 import { endingOf, exitCodes, exitHelp } from './exit.ts';
@@ -26,6 +27,7 @@ export function program(surroundings: Surroundings): Command {
     .addCommand(keyCommand(surroundings))
     .addCommand(grantCommand(surroundings))
     .addCommand(quotaCommand(surroundings))
+    .addCommand(pageCommand(surroundings))
     .addCommand(doctorCommand(surroundings));
   const [completion, complete] = completionCommands(surroundings, () => whole);
   whole.addCommand(completion).addCommand(complete, { hidden: true });

@@ -13,6 +13,7 @@ import { createOutbound, type OutboundOptions } from '../transports/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { jwtOptions, type JwtSettings } from './jwt-keys.ts';
 import { openStore } from './open-store.ts';
+import { pageFolder } from './page-folder.ts';
 import { startSweeping } from './sweeping.ts';
 
 export interface OpenHubOptions extends Partial<HubTerms> {
@@ -76,6 +77,8 @@ export interface StartHubOptions extends Omit<OpenHubOptions, 'origin'> {
   readonly allowPlainHttp?: boolean;
   /** A2A agents that live in the hub's process, by name, served under `/agents/{name}`. */
   readonly mounts?: (hub: Hub, origin: string) => Readonly<Record<string, Mount>>;
+  /** Folder of the built page. Default: the package’s own, where it is built. */
+  readonly page?: string;
   readonly onFailure?: (failure: Failure) => void;
   /** Milliseconds between two looks at what its time is over for. Default: a minute. */
   readonly sweepEveryMs?: number;
@@ -88,6 +91,8 @@ export interface RunningHub {
   readonly url: string;
   /** Key of the local operator, which is also in the data folder. */
   readonly localKey: string;
+  /** Whether it serves the page. */
+  readonly hasPage: boolean;
   /** Lets requests under way end, then closes hub and store. */
   close(): Promise<void>;
 }
@@ -97,8 +102,10 @@ export async function startHub(options: StartHubOptions): Promise<RunningHub> {
   const folder = new DataFolder(options.dataDir);
   folder.create();
   await folder.claim();
+  const page = options.page ?? pageFolder();
   const served = await serveHub({
     ...options,
+    page,
     hub: (origin) => openHub({ ...options, origin }),
   });
   const { hub, url } = served;
@@ -115,7 +122,7 @@ export async function startHub(options: StartHubOptions): Promise<RunningHub> {
   try {
     const localKey = await ensureLocalKey(hub, folder);
     folder.writeHubUrl(options.origin ?? url);
-    return { hub, url, localKey, close };
+    return { hub, url, localKey, hasPage: page !== undefined, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { errorCodes, ThroughlineError } from '../errors.ts';
 import { foreignId } from '../model/ids.ts';
+import { pageUrl } from '../model/session.ts';
 
 /** How a hub is called. */
 export interface HubClientOptions {
@@ -73,9 +74,9 @@ export class Caller {
     throw this.#strange(call, 'its answer has another shape');
   }
 
-  /** Behind `#` nothing of the code reaches a server or its log. */
+  /** The page’s address with a code. */
   pageAddress(code: string): string {
-    return `${this.#options.url.replace(/\/+$/, '')}/#code=${code}`;
+    return pageUrl(this.#options.url, code);
   }
 
   async nothing(call: Call): Promise<void> {

@@ -11,3 +11,7 @@ export const pageCodeSchema = z.object({ code, expiresAt: timestamp });
 export type PageCode = z.infer<typeof pageCodeSchema>;
 
 export const sessionRequestSchema = z.strictObject({ code });
+
+/** The page’s address with a code, which behind `#` reaches no server and no log. */
+export const pageUrl = (hub: string, code: string): string =>
+  `${hub.replace(/\/+$/, '')}/#code=${code}`;

@@ -4,6 +4,7 @@ import { ThroughlineError } from '../../errors.ts';
 import { foreignId } from '../../model/ids.ts';
 import { command, outputOf, parseOptions, withData, type Surroundings } from '../command.ts';
 import { DataFolder } from '../data-folder.ts';
+import { pageUrl } from '../../model/session.ts';
 import type { Output } from '../output.ts';
 import { duration } from '../duration.ts';
 import type { RunningHub, StartHubOptions } from '../wire.ts';
@@ -92,7 +93,7 @@ export const serveCommand = (surroundings: Surroundings): Command =>
           out.note(`${requestId} ${method} ${path}: ${what}`);
         },
       });
-      announce(out, running, new DataFolder(data));
+      announce(out, running, new DataFolder(data), await pageAddress(running, serving.origin));
       await signalled();
       if (!out.json) out.note('Closing: requests under way may end …');
       await running.close();
@@ -141,15 +142,34 @@ function jwtSettingsOf(serving: Serving): StartHubOptions['jwt'] {
   };
 }
 
-function announce(out: Output, { url }: RunningHub, folder: DataFolder): void {
+async function pageAddress(running: RunningHub, origin = running.url): Promise<string | undefined> {
+  if (!running.hasPage) return undefined;
+  const { code } = await running.hub.pageCode(`Bearer ${running.localKey}`);
+  return pageUrl(origin, code);
+}
+
+function announce(
+  out: Output,
+  { url }: RunningHub,
+  folder: DataFolder,
+  page: string | undefined,
+): void {
   const { paint } = out.terminal;
   const at = folder.path.endsWith('/.throughline') ? '' : ` --data ${folder.path}`;
-  out.result({ url, data: folder.path, keyFile: folder.localKeyFile }, () => [
+  const result = { url, data: folder.path, keyFile: folder.localKeyFile };
+  out.result(page === undefined ? result : { ...result, page }, () => [
     `Hub up at ${paint('bold', url)}`,
     `Data and keys in ${folder.path}`,
+    ...(page === undefined
+      ? []
+      : [
+          `The page: ${page}`,
+          paint('dim', '(counts once, within a minute; another: throughline page)'),
+        ]),
     '',
     'Next, in another terminal:',
     `  throughline case list${at}`,
+    `  throughline page${at}`,
     `  throughline key create my-agent --role agent${at}`,
     '',
     paint('dim', 'Ctrl-C ends it.'),

@@ -1,0 +1,16 @@
+/** What of the page's `window` a code is taken from. */
+interface Window {
+  readonly location: Pick<Location, 'hash' | 'pathname'>;
+  readonly history: Pick<History, 'replaceState'>;
+}
+
+/**
+ * Takes a one-time code out of the address, `#code=…` or `#code=…/case/…`, and leaves there only the
+ * place that it leads to: no code stays in the history or in what is copied.
+ */
+export function takeCode({ location, history }: Window): string | undefined {
+  const found = /^#code=([^/]*)(\/.*)?$/s.exec(location.hash);
+  if (found === null) return undefined;
+  history.replaceState(null, '', `${location.pathname}#${found[2] ?? '/'}`);
+  return found[1];
+}
