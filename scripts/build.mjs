@@ -51,6 +51,8 @@ function inputsDigest() {
   return hash.digest('hex');
 }
 
+const byName = (a, b) => (a < b ? -1 : 1);
+
 /** Sources of the page, relative to the repository: its own and what it takes from the package. */
 function pageSources() {
   const shared = ['src/model', 'src/client'].map((name) => join(packageFolder, name));
@@ -67,7 +69,7 @@ function pageSources() {
     join(packageFolder, 'src/errors.ts'),
     join(root, 'node_modules/vite/package.json'),
   ];
-  return [...within, ...single, ...others].filter((path) => existsSync(path)).toSorted();
+  return [...within, ...single, ...others].filter((path) => existsSync(path)).toSorted(byName);
 }
 
 function pageDigest() {

@@ -69,15 +69,15 @@ describe('a session', () => {
   });
 });
 
-describe('the code in the address', () => {
-  const opened = (hash: string) => {
-    const shown: string[] = [];
-    const history: Pick<History, 'replaceState'> = {
-      replaceState: (_state, _title, url) => void shown.push(String(url)),
-    };
-    return { code: takeCode({ location: { hash, pathname: '/' }, history }), shown };
+const opened = (hash: string) => {
+  const shown: string[] = [];
+  const history: Pick<History, 'replaceState'> = {
+    replaceState: (_state, _title, url) => void shown.push(String(url)),
   };
+  return { code: takeCode({ location: { hash, pathname: '/' }, history }), shown };
+};
 
+describe('the code in the address', () => {
   it('is taken out of it, and the place it leads to stays', () => {
     expect(opened('#code=abc')).toEqual({ code: 'abc', shown: ['/#/'] });
     expect(opened('#code=abc/case/ctx_1/tree')).toEqual({
