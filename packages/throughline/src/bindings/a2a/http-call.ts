@@ -1,8 +1,8 @@
 import { Extensions, HTTP_EXTENSION_HEADER, SSE_HEADERS, StreamResponse } from '@a2a-js/sdk';
 import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
+import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Context, MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 import type { Caller } from '../../model/principal.ts';
@@ -20,12 +20,11 @@ export interface A2aEnv {
 export type Failed = (c: Context<A2aEnv>, error: unknown) => Response;
 
 /** Nothing is read of a body, and nothing parsed, before it is known whose it is. */
-export function doors(
+export function door(
   ports: Pick<A2aPorts, 'authenticate'>,
-  maxSize: number,
   failed: Failed,
-): [MiddlewareHandler<A2aEnv>, MiddlewareHandler<A2aEnv>] {
-  const authenticate: MiddlewareHandler<A2aEnv> = async (c, next) => {
+): MiddlewareHandler<A2aEnv> {
+  return async (c, next) => {
     const credential = c.req.header('authorization');
     try {
       const principal = await ports.authenticate(credential);
@@ -35,9 +34,30 @@ export function doors(
     }
     return next();
   };
-  const onError = (c: Context): Response =>
-    failed(c, new ThroughlineError('too-large', `the body is over ${maxSize} bytes`));
-  return [authenticate, bodyLimit({ maxSize, onError })];
+}
+
+/** The body, read no further than the limit. Throws `too-large`, before anything is read if it says so. */
+export async function readBody(c: Context, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = (): ThroughlineError =>
+    new ThroughlineError('too-large', `the body is over ${maxBytes} bytes`);
+  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge();
+  const { body } = c.req.raw;
+  if (body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Throws ContentTypeNotSupported for a body that says it is something else; none said is JSON. */
+export function requireMediaType(c: Context, accepted: readonly string[]): void {
+  const said = c.req.header('content-type')?.split(';', 1)[0]?.trim().toLowerCase();
+  if (said === undefined || accepted.includes(said)) return;
+  throw new ContentTypeNotSupportedError(`send the body as ${accepted.join(' or ')}`);
 }
 
 /** The SDK's context of an authenticated HTTP call; `version` is that of A2A. Throws `invalid`. */

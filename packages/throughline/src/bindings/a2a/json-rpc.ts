@@ -13,7 +13,15 @@ import { ThroughlineError } from '../../errors.ts';
 import { legacyVersion } from './card.ts';
 import { rpcFailure, rpcProtocolFailure, toA2aError } from './errors.ts';
 import type { Guard } from './guard.ts';
-import { contextOf, echo, streamed, updateJson, type A2aEnv } from './http-call.ts';
+import {
+  contextOf,
+  echo,
+  readBody,
+  requireMediaType,
+  streamed,
+  updateJson,
+  type A2aEnv,
+} from './http-call.ts';
 import { parseIJsonBytes } from './i-json.ts';
 import type { StreamEvent } from './marks.ts';
 import { checkParams } from './params.ts';
@@ -22,6 +30,8 @@ export interface Served {
   readonly guard: Guard;
   readonly card: AgentCard;
   readonly heartbeatMs: number;
+  /** Bytes of a request's body. */
+  readonly maxBytes: number;
 }
 
 const rpcSchema = z.looseObject({
@@ -77,7 +87,7 @@ const streams: Readonly<
 };
 
 /** JSON-RPC 2.0 of A2A 1.0, and of 0.3 for callers that name it or no version (A2A 3.6). */
-export function jsonRpc({ guard, card, heartbeatMs }: Served) {
+export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
   const handler = new JsonRpcTransportHandler(guard);
   const legacy = new LegacyJsonRpcTransportHandler(guard);
 
@@ -111,7 +121,13 @@ export function jsonRpc({ guard, card, heartbeatMs }: Served) {
   };
 
   return async (c: Context<A2aEnv>): Promise<Response> => {
-    const rpc = readRpc(c, new Uint8Array(await c.req.arrayBuffer()));
+    let rpc: Rpc | Response;
+    try {
+      requireMediaType(c, ['application/json']);
+      rpc = readRpc(c, await readBody(c, maxBytes));
+    } catch (error) {
+      return rpcFailed(c, error);
+    }
     if (rpc instanceof Response) return rpc;
     try {
       const version = c.req.header(A2A_VERSION_HEADER)?.trim() || legacyVersion;

@@ -9,7 +9,7 @@ import {
   Task,
   TaskPushNotificationConfig,
 } from '@a2a-js/sdk';
-import { ContentTypeNotSupportedError, TaskNotFoundError } from '@a2a-js/sdk/errors';
+import { TaskNotFoundError } from '@a2a-js/sdk/errors';
 import { validateVersion, type ServerCallContext } from '@a2a-js/sdk/server';
 import type { Context } from 'hono';
 import { z } from 'zod';
@@ -17,7 +17,15 @@ import { ThroughlineError } from '../../errors.ts';
 import { legacyVersion } from './card.ts';
 import { restFailure } from './errors.ts';
 import type { Guard } from './guard.ts';
-import { contextOf, echo, streamed, updateJson, type A2aEnv } from './http-call.ts';
+import {
+  contextOf,
+  echo,
+  readBody,
+  requireMediaType,
+  streamed,
+  updateJson,
+  type A2aEnv,
+} from './http-call.ts';
 import { parseIJsonBytes } from './i-json.ts';
 import type { Served } from './json-rpc.ts';
 import type { StreamEvent } from './marks.ts';
@@ -212,15 +220,10 @@ export const restFailed = (_c: Context, error: unknown): Response => {
   });
 };
 
-const mediaTypes = ['application/json', A2A_CONTENT_TYPE];
-
-async function bodyOf(c: Context): Promise<Record<string, unknown>> {
-  const bytes = new Uint8Array(await c.req.arrayBuffer());
+async function bodyOf(c: Context, maxBytes: number): Promise<Record<string, unknown>> {
+  const bytes = await readBody(c, maxBytes);
   if (bytes.length === 0) return {};
-  const type = (c.req.header('content-type') ?? 'application/json').split(';', 1)[0];
-  if (!mediaTypes.includes(type?.trim().toLowerCase() ?? '')) {
-    throw new ContentTypeNotSupportedError(`send the body as ${mediaTypes.join(' or ')}`);
-  }
+  requireMediaType(c, ['application/json', A2A_CONTENT_TYPE]);
   try {
     return object.parse(parseIJsonBytes(bytes));
   } catch (error) {
@@ -290,12 +293,12 @@ function decode(segment: string): string {
 }
 
 /** HTTP+JSON of A2A 1.0 (A2A 11), for whatever path is left. */
-export function rest({ guard, card, heartbeatMs }: Served) {
+export function rest({ guard, card, heartbeatMs, maxBytes }: Served) {
   const answer = async (c: Context<A2aEnv>, { route, path }: Found): Promise<Response> => {
     const version = c.req.header(A2A_VERSION_HEADER)?.trim() || legacyVersion;
     validateVersion(version, card, 'HTTP+JSON');
     const context = contextOf(c, version);
-    const body = await bodyOf(c);
+    const body = await bodyOf(c, maxBytes);
     const claims = [new URL(c.req.url).searchParams.get('tenant') ?? undefined, body['tenant']];
     const tenant = tenantOf(path['tenant'], claims);
     if (route.method === 'POST') checkParams(route.rpc, body);

@@ -252,7 +252,12 @@ describe('what comes over the wire', () => {
     const stream = await fetch(url, {
       method: 'POST',
       body,
-      headers: { authorization: keys.alice, 'a2a-version': '1.0', ...asked },
+      headers: {
+        authorization: keys.alice,
+        'a2a-version': '1.0',
+        'content-type': 'application/json',
+        ...asked,
+      },
     });
     expect(stream.headers.get('content-type')).toContain('text/event-stream');
     expect(stream.headers.get('a2a-extensions')).toBe(correlationExtension);
@@ -278,7 +283,11 @@ describe('what comes over the wire', () => {
     const response = await fetch(url, {
       method: 'POST',
       body,
-      headers: { authorization: keys.alice, 'a2a-version': '1.0' },
+      headers: {
+        authorization: keys.alice,
+        'a2a-version': '1.0',
+        'content-type': 'application/json',
+      },
     });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';

@@ -5,7 +5,7 @@ import { limits } from '../../model/limits.ts';
 import { agentSide, type AgentSide, type AgentSideOptions } from './agent-side.ts';
 import { legacyVersion, withCorrelation, type ContextTerms } from './card.ts';
 import { Guard } from './guard.ts';
-import { doors, type A2aEnv } from './http-call.ts';
+import { door, type A2aEnv } from './http-call.ts';
 import { jsonRpc, rpcFailed, type Served } from './json-rpc.ts';
 import { legacyCard } from './legacy-card.ts';
 import { rest, restFailed } from './rest.ts';
@@ -42,12 +42,13 @@ const legacyCardPath = '.well-known/agent.json';
 const cardSeconds = 300;
 
 /** A card with an entity tag, so that clients may keep it and ask again cheaply (A2A 8.6). */
-function cardAnswer(c: Context, card: unknown): Response {
+function cardAnswer(c: Context, card: unknown, since: Date): Response {
   const text = JSON.stringify(card);
   const tag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
   const headers = {
     'cache-control': `public, max-age=${cardSeconds}`,
     etag: tag,
+    'last-modified': since.toUTCString(),
     vary: A2A_VERSION_HEADER,
   };
   if (c.req.header('if-none-match') === tag) return c.body(null, 304, headers);
@@ -55,14 +56,15 @@ function cardAnswer(c: Context, card: unknown): Response {
 }
 
 function cards(app: Hono<A2aEnv>, side: AgentSide): void {
+  const since = side.now();
   const legacy = async (c: Context): Promise<Response> => {
     const card = await legacyCard(side);
-    return card === undefined ? c.notFound() : cardAnswer(c, card);
+    return card === undefined ? c.notFound() : cardAnswer(c, card, since);
   };
   app.get(`/${AGENT_CARD_PATH}`, (c) =>
     c.req.header(A2A_VERSION_HEADER)?.trim() === legacyVersion
       ? legacy(c)
-      : cardAnswer(c, AgentCard.toJSON(side.card)),
+      : cardAnswer(c, AgentCard.toJSON(side.card), since),
   );
   app.get(`/${legacyCardPath}`, legacy);
 }
@@ -75,13 +77,13 @@ export function a2aRoutes(options: A2aRoutesOptions): A2aRoutes {
   });
   const side = agentSide({ ...options, card });
   const guard = new Guard(side);
-  const maxSize = options.bodyLimit ?? limits.bodyBytes;
-  const served: Served = { guard, card, heartbeatMs: options.heartbeatMs ?? 15_000 };
+  const { heartbeatMs = 15_000, bodyLimit: maxBytes = limits.bodyBytes } = options;
+  const served: Served = { guard, card, heartbeatMs, maxBytes };
   const app = new Hono<A2aEnv>();
   for (const middleware of options.middleware ?? []) app.use(middleware);
   cards(app, side);
-  app.post('/', ...doors(side.ports, maxSize, rpcFailed), jsonRpc(served));
-  app.all('/*', ...doors(side.ports, maxSize, restFailed), rest(served));
+  app.post('/', door(side.ports, rpcFailed), jsonRpc(served));
+  app.all('/*', door(side.ports, restFailed), rest(served));
   let resumed: Promise<number> | undefined;
   return {
     app,
