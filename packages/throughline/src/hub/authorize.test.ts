@@ -30,6 +30,7 @@ const standing: Record<Relation, (action: Action) => [Principal, Guarded]> = {
   agent: () => [caller, { ...none, agent: 'me' }],
   operator: () => [{ ...caller, role: 'operator' }, none],
   participant: () => [caller, { ...none, takesPart: true }],
+  invoker: () => [caller, { ...none, invokes: true }],
   keeper: () => [caller, { ...none, keeper: 'me' }],
 };
 
@@ -44,6 +45,8 @@ const allowed: Readonly<Record<Action, string>> = {
   grant: 'owner operator',
   manage: 'owner operator',
   assert: 'participant',
+  account: 'invoker',
+  texts: 'invoker operator',
   keep: 'keeper',
   administer: 'operator',
 };

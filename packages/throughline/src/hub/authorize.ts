@@ -8,6 +8,7 @@ export const relations = [
   'agent',
   'operator',
   'participant',
+  'invoker',
   'keeper',
 ] as const;
 export type Relation = (typeof relations)[number];
@@ -30,8 +31,12 @@ export const rights = {
   grant: ['owner', 'operator'],
   /** Close, reopen, label, merge, split, correct and erase a case. */
   manage: ['owner', 'operator'],
-  /** State something about objects of an Activity, offload content into it, account for hand-overs. */
+  /** State something about objects of an Activity, offload content into it. */
   assert: ['participant'],
+  /** Account for a hand-over: only whoever handed over. */
+  account: ['invoker'],
+  /** Read the texts of a hand-over, which hold what others were not to see. */
+  texts: ['invoker', 'operator'],
   /** Read what one keeps oneself: content put, a run's state. */
   keep: ['keeper'],
   /** Keys and quotas of the tenant. */
@@ -52,6 +57,8 @@ export interface Guarded {
   readonly keeper?: string | undefined;
   /** The principal's Participant takes part in the object's Activity. */
   readonly takesPart?: boolean;
+  /** The principal's Participant opened the Dialog that the object is in. */
+  readonly invokes?: boolean;
   /** Operations that grants to this principal cover on this object now. */
   readonly granted?: readonly GrantOperation[];
 }
@@ -65,6 +72,7 @@ const holds: Readonly<Record<Relation, (p: Principal, o: Guarded, action: Action
   agent: (p, o) => o.agent === p.id,
   operator: (p) => p.role === 'operator',
   participant: (_, o) => o.takesPart === true,
+  invoker: (_, o) => o.invokes === true,
   keeper: (p, o) => o.keeper === p.id,
 };
 

@@ -83,6 +83,17 @@ export class CaseAccess {
     return context === undefined ? task?.shape.task : dialog;
   }
 
+  /** Whose a case is; as much is read for one that is not there. */
+  async tenantOf(
+    reader: StoreReader,
+    principal: Principal,
+    activity = nowhere,
+  ): Promise<string | undefined> {
+    const { cases } = this.#registries;
+    const record = await cases.get(reader, activity);
+    return (await cases.guardOf(reader, principal, record))?.guard.tenant;
+  }
+
   async activityOf(reader: StoreReader, id = nowhere): Promise<string | undefined> {
     if (idKind(id) === 'relationship') return (await reader.edge(id))?.activity;
     const [object] = await reader.objects([id]);

@@ -78,19 +78,29 @@ export class Cases {
     };
   }
 
-  /** Opens the record of a new case, or moves that of a known one. */
+  /**
+   * Opens the record of a new case, or moves that of a known one. The case goes by the context of its
+   * initial Dialog alone, and by that only if it is its owner's: any other gives no right to the case.
+   */
   async touch(
     writer: StoreWriter,
     activity: string,
     seq: number,
-    opened: { tenant: string; owner: string; ref?: string | undefined },
+    opened: {
+      tenant: string;
+      owner: string;
+      ref?: string | undefined;
+      /** Whether `ref` is a context of the initial Dialog. */
+      isInitial?: boolean;
+    },
   ): Promise<void> {
     const { vault, now, terms } = this.#deps;
     const at = now().getTime();
     const known = await this.get(writer, activity);
-    const { tenant, owner, ref } = opened;
+    const { tenant, owner, ref, isInitial = false } = opened;
     const content = known?.content ?? { tenant, owner };
-    const kept = known?.shape.ref ?? ref;
+    const isOwners = isInitial && content.owner === owner && content.tenant === tenant;
+    const kept = known?.shape.ref ?? (isOwners ? ref : undefined);
     const refs = known?.shape.refs ?? [];
     await caseRecords.put(writer, await vault.caseBoxFor(writer, activity), {
       key: activity,

@@ -15,12 +15,14 @@ import {
   type TimelinePage,
 } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
+import { authorize } from './authorize.ts';
 import type { CaseAccess, OpenCase } from './case-access.ts';
 import { CaseBoxes } from './case-boxes.ts';
 import { inOrder, seeCase, visible } from './case-graph.ts';
 import { summarize } from './case-summary.ts';
 import type { Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
+import type { Registries } from './observing.ts';
 import { conflictRecords } from './recorder.ts';
 import { notFound, parse } from './refusals.ts';
 import { openEntry } from './statements.ts';
@@ -36,6 +38,7 @@ export interface ViewParts {
   readonly access: CaseAccess;
   readonly contexts: Contexts;
   readonly usage: Usage;
+  readonly registries: Registries;
 }
 
 /** What people look at: one case, its timeline, why something is in it. */
@@ -44,12 +47,14 @@ export class CaseViews {
   readonly #access: CaseAccess;
   readonly #contexts: Contexts;
   readonly #usage: Usage;
+  readonly #registries: Registries;
 
   constructor(deps: Deps, parts: ViewParts) {
     this.#deps = deps;
     this.#access = parts.access;
     this.#contexts = parts.contexts;
     this.#usage = parts.usage;
+    this.#registries = parts.registries;
   }
 
   view(principal: Principal, id: string): Promise<CaseView> {
@@ -135,18 +140,34 @@ export class CaseViews {
     });
   }
 
-  /** The texts that a hand-over's figures were counted on. */
+  /**
+   * The texts that a hand-over's figures were counted on: for whoever handed over and for operators. They
+   * hold what the receiver, and others who may see the case, were not to get.
+   */
   texts(principal: Principal, caseId: string, taskId: string): Promise<HandoverTexts> {
     return this.#deps.store.read(async (reader) => {
-      const open = await this.#access.open(reader, principal, caseId);
-      const id = parse(foreignId, taskId, 'taskId');
-      const refusal = () => notFound('task', id);
-      const task = await this.#access.resolve(reader, principal, id);
-      if (task === undefined) throw refusal();
+      const names = [parse(foreignId, caseId, 'id'), parse(foreignId, taskId, 'taskId')] as const;
+      const refusal = () => notFound('hand-over', names[1]);
+      const inCase = await this.#access.resolve(reader, principal, names[0]);
+      const activity = await this.#access.activityOf(reader, inCase);
       const workspace = new Workspace(this.#deps.vault, reader);
-      await workspace.need([task]);
-      if ((workspace.born.get(task) ?? -1) < open.from) throw refusal();
-      const texts = await this.#usage.texts(reader, workspace.boxes, open.activity, task);
+      const id = await this.#access.resolve(reader, principal, names[1]);
+      await workspace.need(id === undefined ? [] : [id]);
+      const task = workspace.graph.task(id ?? '');
+      const self = await this.#registries.participants.of(reader, principal);
+      const invoker = workspace.graph.dialog(task?.dialog ?? '')?.invoker;
+      const tenant = await this.#access.tenantOf(reader, principal, activity);
+      const invokes = self !== undefined && self === invoker;
+      authorize(
+        principal,
+        'texts',
+        tenant === undefined ? undefined : { tenant, invokes },
+        refusal,
+      );
+      if (task === undefined || activity === undefined || task.activity !== activity) {
+        throw refusal();
+      }
+      const texts = await this.#usage.texts(reader, workspace.boxes, activity, task.id);
       if (texts === undefined) throw refusal();
       return texts;
     });

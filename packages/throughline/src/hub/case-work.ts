@@ -151,6 +151,7 @@ export class CaseWork {
         tenant: by.tenant,
         owner: owner.id,
         ref: fresh.ref,
+        isInitial: true,
       });
     });
     return { ...said, activity, contextId };

@@ -165,6 +165,50 @@ describe.each(stores)('offloaded content (%s)', (_name, open) => {
     expect(await refusal(put('terms', resource))).toBe('not-found');
   });
 
+  it('takes no name of a Resource that is known with other bytes or by another', async () => {
+    const self = await master().participant({ kind: 'agent', principal: desk.id });
+    const peer = await master().participant({ kind: 'agent', principal: checker.id });
+    const dialog = master().newId('dialog');
+    const told = { ...(await put('real')), resource: master().newId('resource') };
+    const { digest, size } = told;
+    await master().assert([
+      {
+        about: dialog,
+        statement: { says: 'dialog.opened', activity, participants: [self, peer], managed: 'ours' },
+      },
+      { about: told.resource, statement: { says: 'resource.known', activity, digest, size } },
+    ]);
+    const by = (principal: typeof desk, content: string) =>
+      scene.hub.master(principal).putContent({
+        activity,
+        resource: told.resource,
+        mediaType: 'text/markdown',
+        bytes: bytes(content),
+      });
+    const before = await scene.state();
+    expect(await refusal(by(desk, 'forged'))).toBe('conflict');
+    expect(await refusal(by(checker, 'real'))).toBe('conflict');
+    expect(await scene.state()).toEqual(before);
+    expect((await by(desk, 'real')).resource).toBe(told.resource);
+  });
+
+  it('put out by a task is not read by whoever joined its Dialog later', async () => {
+    const made = await scene.task(desk, { agent: checker });
+    const ref = await reader().putOutput({
+      taskId: made.id,
+      name: 'report',
+      mediaType: 'text/plain',
+      bytes: bytes('four'),
+    });
+    const { dialogs } = await scene.hub.caseView(desk, made.contextId);
+    const participant = await scene.hub.master(bob).participant({ kind: 'user', principal: 'bob' });
+    await master().assert([
+      { about: dialogs[0]?.id ?? '', statement: { says: 'dialog.joined', participant } },
+    ]);
+    expect(await refusal(scene.hub.master(bob).getContent(ref.uri))).toBe('not-found');
+    expect(text(await master().getContent(ref.uri))).toBe('four');
+  });
+
   it('put out by a task is a Resource of it, read by both sides of that Dialog', async () => {
     const made = await scene.task(desk, { agent: checker });
     const output = {

@@ -11,10 +11,10 @@ import {
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { authorize, may } from './authorize.ts';
 import { CaseBoxes } from './case-boxes.ts';
-import { nowhere } from './records.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
 import type { Quotas, Stored } from './quotas.ts';
+import { originOf } from './origins.ts';
 import { Recorder } from './recorder.ts';
 import { Records, toJson, type Kept } from './records.ts';
 import { notFound, parse } from './refusals.ts';
@@ -53,13 +53,16 @@ const notes = new Records(
     activity: z.string(),
     size: z.int(),
     digest: digestSchema,
-    /** Dialog whose participants may read it: the one that the task putting it out is in. */
-    dialog: z.string().optional(),
+    /** Participants that may read it: those in the Dialog of its task when the task put it out. */
+    readers: z.array(z.string()).optional(),
   }),
   z.object({ tenant: foreignId, keeper: foreignId, mediaType: z.string() }),
 );
+const knownShape = z.looseObject({
+  value: z.looseObject({ digest: z.string().optional(), size: z.number().optional() }),
+});
 type Note = Kept<
-  { activity: string; size: number; digest: string; dialog?: string | undefined },
+  { activity: string; size: number; digest: string; readers?: string[] | undefined },
   { tenant: string; keeper: string; mediaType: string }
 >;
 /** The bytes, apart from what is known of them, sealed with their case. */
@@ -87,9 +90,9 @@ interface Put {
   readonly resource: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
-  /** Task that put it out, and the Dialog whose participants may then read it. */
+  /** Task that put it out, and the Participants that may then read it. */
   readonly task?: string;
-  readonly dialog?: string;
+  readonly readers?: readonly string[];
 }
 
 /** Offloaded content behind ContextURIs: stable, without a secret, checked before it is served. */
@@ -120,10 +123,7 @@ export class Contents {
       authorize(by, 'assert', { tenant: by.tenant, takesPart }, () =>
         notFound('activity', content.activity),
       );
-      const [object] = await writer.objects([content.resource]);
-      if (object !== undefined && object.activity !== content.activity) {
-        throw notFound('resource', content.resource);
-      }
+      await this.#checkName(writer, source, content);
       return this.#keep(writer, by, content);
     });
   }
@@ -140,14 +140,17 @@ export class Contents {
       const { activity, task: taskId } = task.shape;
       const recorder = await Recorder.start(this.#deps, writer);
       await recorder.workspace.need([taskId]);
-      const dialog = recorder.workspace.graph.task(taskId)?.dialog;
+      const { graph } = recorder.workspace;
+      const dialog = graph.dialog(graph.task(taskId)?.dialog ?? '');
       if (dialog === undefined) throw refusal();
+      const { participants, invoker } = dialog;
+      const readers = [...new Set([...participants, ...(invoker === undefined ? [] : [invoker])])];
       const resource = this.#deps.ids.make('resource');
       const ref = await this.#keep(writer, by, {
         ...output,
         activity,
         resource,
-        dialog,
+        readers,
         task: taskId,
       });
       if (ref.resource === resource) await this.#state(recorder, by, { task, output, ref });
@@ -194,6 +197,31 @@ export class Contents {
     return this.#tokens.sign(request);
   }
 
+  /** What a Resource is known as already must be these bytes, and the word of the same Participant. */
+  async #checkName(
+    writer: StoreWriter,
+    source: string | undefined,
+    {
+      activity,
+      resource,
+      bytes: content,
+    }: { activity: string; resource: string; bytes: Uint8Array },
+  ): Promise<void> {
+    const [object] = await writer.objects([resource]);
+    const origin = await originOf(writer, resource);
+    if (object === undefined) return;
+    if (object.activity !== activity) throw notFound('resource', resource);
+    const { digest, size } = knownShape.parse(object.shape).value;
+    const fits =
+      (digest ?? digestOf(content)) === digestOf(content) &&
+      (size ?? content.length) === content.length;
+    if (fits && origin === source) return;
+    throw new ThroughlineError(
+      'conflict',
+      `${resource}: is known as something else, or as somebody else's; take a new id`,
+    );
+  }
+
   #resourceOf(uri: string): string | undefined {
     const prefix = `${this.#deps.origin}/content/`;
     if (!uri.startsWith(prefix)) return undefined;
@@ -203,14 +231,12 @@ export class Contents {
   /** Reads as much for content that is not there. */
   async #isTheirs(reader: StoreReader, by: Principal, note: Note | undefined): Promise<boolean> {
     const participant = await this.#registries.participants.of(reader, by);
-    const [object] = await reader.objects([note?.shape.dialog ?? nowhere]);
     if (note?.content === undefined) return false;
     const { tenant, keeper } = note.content;
     if (may(by, 'keep', { tenant, keeper })) return true;
-    if (participant === undefined) return false;
-    const taking = z.looseObject({ value: z.looseObject({ participants: z.array(z.string()) }) });
-    const inDialog = taking.safeParse(object?.shape).data?.value.participants ?? [];
-    return may(by, 'assert', { tenant, takesPart: inDialog.includes(participant) });
+    // Whoever joined the Dialog later was not handed what was put out before.
+    const takesPart = participant !== undefined && note.shape.readers?.includes(participant);
+    return may(by, 'assert', { tenant, takesPart: takesPart === true });
   }
 
   async #note(reader: StoreReader, resource: string): Promise<Note | undefined> {
@@ -218,7 +244,7 @@ export class Contents {
   }
 
   async #keep(writer: StoreWriter, by: Principal, content: Put): Promise<ContentRef> {
-    const { activity, resource, dialog, task = '' } = content;
+    const { activity, resource, readers, task = '' } = content;
     const { vault } = this.#deps;
     const digest = digestOf(content.bytes);
     const same = vault.blind(
@@ -246,7 +272,12 @@ export class Contents {
       key: resource,
       index: { same, activity },
       activity,
-      shape: { activity, size, digest, ...(dialog === undefined ? {} : { dialog }) },
+      shape: {
+        activity,
+        size,
+        digest,
+        ...(readers === undefined ? {} : { readers: [...readers] }),
+      },
       content: { tenant: by.tenant, keeper: by.id, mediaType: content.mediaType },
       expected: 0,
     });

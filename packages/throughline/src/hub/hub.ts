@@ -167,7 +167,7 @@ export class Hub {
     this.#observer = new Observer(deps, parts);
     this.#push = new PushConfigs(deps, parts);
     this.#caseLists = new CaseLists(deps, { access, contexts, registries, labels });
-    this.#views = new CaseViews(deps, { access, contexts, usage });
+    this.#views = new CaseViews(deps, { access, contexts, usage, registries });
     this.#work = new CaseWork(deps, { access, contexts, registries, labels, erasure });
     this.#grants = new Grants(deps, contexts, quotas);
     this.#quotas = quotas;

@@ -1,6 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DraftInput } from '../model/index.ts';
-import { bob, boss, checker, desk, priya, refusal, Scene, stores } from './conformance.ts';
+import {
+  bob,
+  boss,
+  checker,
+  desk,
+  priya,
+  refusal,
+  rivalBoss,
+  Scene,
+  stores,
+} from './conformance.ts';
 
 describe.each(stores)('a Master (%s)', (_name, open) => {
   let scene: Scene;
@@ -338,40 +348,117 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     expect(await master().openRuns()).toEqual([]);
   });
 
-  it('keeps figures and texts of a hand-over for those who may read the case', async () => {
+  it('keeps figures of a hand-over for the case, and its texts for itself and operators', async () => {
     const { dialog, task, drafts } = delegation();
     await master().assert(drafts);
-    const handover = {
-      task,
-      dialog,
-      agent: 'accounts',
-      withheld: ['birth date'],
-      tokenizer: 'o200k',
-      sent: 3,
-      fullHistory: 30,
-    };
-    const texts = { sent: 'one two three', fullHistory: 'all of it' };
-    await master().saveHandover(handover, texts);
-    await master().saveHandover({ ...handover, returned: 2 }, { ...texts, returned: 'yes' });
-    expect((await view()).handovers).toEqual([{ ...handover, returned: 2 }]);
-    expect(await scene.hub.handoverTexts(priya, contextId, task)).toEqual({
-      ...texts,
-      returned: 'yes',
-    });
-    expect(await refusal(scene.hub.handoverTexts(bob, contextId, task))).toBe('not-found');
-    const elsewhere = { ...handover, dialog: place.dialog };
-    expect(await refusal(master().saveHandover(elsewhere, texts))).toBe('not-found');
+    const handover = handoverOf({ dialog, task });
+    await master().saveHandover(handover, counted);
+    await master().saveHandover({ ...handover, returned: 2 }, { ...counted, returned: 'yes' });
     const fromSequence = (await scene.hub.health()).seq + 1;
     const request = { grantee: 'bob', operations: ['get' as const] };
     const { id } = await scene.hub.grant(priya, contextId, { ...request, fromSequence });
     expect((await scene.hub.caseView(bob, contextId)).handovers).toEqual([]);
-    expect(await refusal(scene.hub.handoverTexts(bob, contextId, task))).toBe('not-found');
     await scene.hub.revokeGrant(priya, id);
     await scene.hub.grant(priya, contextId, request);
-    expect(await scene.hub.handoverTexts(bob, contextId, task)).toMatchObject({ sent: texts.sent });
-    expect(await refusal(scene.hub.handoverTexts(priya, contextId, place.task))).toBe('not-found');
-    expect(await refusal(scene.hub.master(bob).saveHandover(handover, texts))).toBe('not-found');
+    for (const by of [priya, bob]) {
+      const { handovers } = await scene.hub.caseView(by, contextId);
+      expect(handovers).toEqual([{ ...handover, returned: 2 }]);
+    }
+    const read = (by: typeof desk, at = task) => scene.hub.handoverTexts(by, contextId, at);
+    for (const by of [desk, boss]) {
+      expect(await read(by)).toEqual({ ...counted, returned: 'yes' });
+      expect(await refusal(read(by, place.task))).toBe('not-found');
+    }
+    for (const by of [priya, bob, checker, { ...desk, tenant: 'rival' }, rivalBoss]) {
+      expect(await refusal(read(by))).toBe('not-found');
+    }
   });
+
+  it('accounts for its own hand-overs alone, once each', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    const handover = handoverOf({ dialog, task });
+    await scene.hub.master(checker).participant({ kind: 'agent', principal: 'checker' });
+    for (const by of [bob, checker, priya, boss]) {
+      expect(await refusal(scene.hub.master(by).saveHandover(handover, counted))).toBe('not-found');
+    }
+    const elsewhere = { ...handover, dialog: place.dialog };
+    expect(await refusal(master().saveHandover(elsewhere, counted))).toBe('not-found');
+    await master().saveHandover({ ...handover, sent: 4 }, { ...counted, sent: 'before it went' });
+    await master().saveHandover(handover, counted);
+    await scene.task(desk, { agent: checker }, { envelope: { v: 1, dialog, task } });
+    await master().saveHandover(handover, counted);
+    const forged = { ...counted, fullHistory: 'nothing' };
+    expect(await refusal(master().saveHandover(handover, forged))).toBe('conflict');
+    expect(await refusal(master().saveHandover({ ...handover, sent: 1 }, counted))).toBe(
+      'conflict',
+    );
+    const back = { ...counted, returned: 'yes' };
+    await master().saveHandover({ ...handover, returned: 2 }, { ...back, fullHistory: 'later' });
+    await master().saveHandover({ ...handover, returned: 2 }, back);
+    expect(await refusal(master().saveHandover({ ...handover, returned: 3 }, back))).toBe(
+      'conflict',
+    );
+    expect(await scene.hub.handoverTexts(desk, contextId, task)).toEqual(back);
+  });
+
+  it('opens no right to the case to whoever goes on from it in a context of its own', async () => {
+    const { dialog, task, drafts } = delegation();
+    await master().assert(drafts);
+    const envelope = { v: 1, dialog, task } as const;
+    const grafted = await scene.task(checker, { agent: desk }, { envelope });
+    const request = { grantee: 'bob', operations: ['get' as const, 'list' as const] };
+    await scene.hub.grant(checker, grafted.contextId, request);
+    expect((await view()).dialogs.find(({ id }) => id === dialog)?.local[0]?.localId).toBe(
+      grafted.contextId,
+    );
+    for (const by of [checker, bob]) {
+      for (const id of [grafted.contextId, place.activity, dialog]) {
+        expect(await refusal(scene.hub.caseView(by, id))).toBe('not-found');
+      }
+      expect((await scene.hub.cases(by)).cases).toEqual([]);
+      expect(await scene.hub.loadTask({ principal: by }, grafted.id)).toMatchObject({
+        id: grafted.id,
+      });
+    }
+  });
+
+  it('keeps a case that it stated itself from the contexts of those it asks', async () => {
+    const app = { ...desk, id: 'app' };
+    const stating = scene.hub.master(app);
+    const self = await stating.participant({ kind: 'agent', principal: 'app' });
+    const [first, second] = [stating.newId('dialog'), stating.newId('dialog')];
+    const activity = place.activity.replace(/.{4}$/, '0000');
+    const opening = { says: 'dialog.opened', activity, managed: 'none' } as const;
+    await stating.assert([
+      { about: activity, statement: { says: 'activity.opened', initiator: self } },
+      { about: first, statement: { ...opening, participants: [self, peer] } },
+      { about: second, statement: { ...opening, participants: [self, peer] } },
+    ]);
+    for (const dialog of [first, second]) {
+      const envelope = { v: 1, dialog } as const;
+      const grafted = await scene.task(checker, { agent: desk }, { envelope });
+      const request = { grantee: 'bob', operations: ['get' as const] };
+      await scene.hub.grant(checker, grafted.contextId, request);
+      for (const by of [checker, bob]) {
+        expect(await refusal(scene.hub.caseView(by, activity))).toBe('not-found');
+        expect(await refusal(scene.hub.caseView(by, grafted.contextId))).toBe('not-found');
+      }
+    }
+    const begun = await scene.task(app, { agent: checker }, { envelope: { v: 1, dialog: first } });
+    expect((await scene.hub.caseView(app, activity)).summary.contextId).toBe(begun.contextId);
+  });
+});
+
+const counted = { sent: 'one two three', fullHistory: 'all of it' };
+const handoverOf = (at: { dialog: string; task: string }) => ({
+  task: at.task,
+  dialog: at.dialog,
+  agent: 'accounts',
+  withheld: ['birth date'],
+  tokenizer: 'o200k',
+  sent: 3,
+  fullHistory: 30,
 });
 
 const bind = (about: string): DraftInput => ({

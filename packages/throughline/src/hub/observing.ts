@@ -53,15 +53,17 @@ export async function recordObservations(
   const reading = new Reading(deps, registries, recorder, vantage);
   for (const observation of observations) await reading.take(observation);
   const recorded = await recorder.flush();
-  for (const activity of recorded.activities) {
-    await registries.cases.touch(writer, activity, recorded.seq, {
+  const { dialog, tasks } = reading;
+  const { graph } = recorder.workspace;
+  const activity = dialog && graph.dialog(dialog)?.activity;
+  for (const each of recorded.activities) {
+    await registries.cases.touch(writer, each, recorded.seq, {
       tenant,
       owner: context?.owner ?? client,
       ref: context?.ref,
+      isInitial: dialog !== undefined && graph.activity(each)?.initialDialog === dialog,
     });
   }
-  const { dialog, tasks } = reading;
-  const activity = dialog && recorder.workspace.graph.dialog(dialog)?.activity;
   return { ...recorded, dialog, activity, tasks };
 }
 

@@ -86,7 +86,7 @@ describe.each(stores)('the record of a task (%s)', (_name, open) => {
     expect(results.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     expect(await refusal(scene.move(task, 'in-progress'))).toBe('conflict');
     expect(await refusal(scene.move({ ...task, id: 'new' }, 'in-progress', { version: 1 }))).toBe(
-      'conflict',
+      'not-found',
     );
   });
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import {
@@ -34,7 +35,10 @@ export class Usage {
     this.#registries = registries;
   }
 
-  /** One for each Task; a later one takes the place of the earlier. */
+  /**
+   * One for each Task, by whoever opened its Dialog. What it says of what went out stands once the message
+   * is out: the same again is fine, another is `conflict`. What came back is added to it, once.
+   */
   async save(by: Principal, given: Handover, texts: HandoverTexts): Promise<void> {
     const handover = parse(handoverSchema, given, 'hand-over');
     const counted = parse(handoverTextsSchema, texts, 'hand-over texts');
@@ -44,19 +48,25 @@ export class Usage {
       const workspace = new Workspace(vault, writer);
       await workspace.need([handover.task, handover.dialog]);
       const task = workspace.graph.task(handover.task);
-      const { participants } = this.#registries;
-      const source = await participants.of(writer, by);
-      const takesPart =
-        task?.dialog === handover.dialog &&
-        (await participants.takesPart(writer, task.activity, source));
+      const source = await this.#registries.participants.of(writer, by);
+      const invoker = workspace.graph.dialog(handover.dialog)?.invoker;
+      const invokes =
+        task?.dialog === handover.dialog && source !== undefined && source === invoker;
       const refusal = () => notFound('task', handover.task);
-      authorize(by, 'assert', { tenant: by.tenant, takesPart }, refusal);
+      authorize(by, 'account', { tenant: by.tenant, invokes }, refusal);
       if (task === undefined) throw refusal();
       const { id: key, activity } = task;
       const box = await vault.caseBoxFor(writer, activity);
+      const isOut = task.localId !== undefined || task.state !== 'defined';
+      const before = {
+        figures: (await handoverRecords.get(writer, () => box, key))?.content,
+        texts: (await textRecords.get(writer, () => box, key))?.content,
+      };
+      const after = isOut ? onTop(before, { figures: handover, texts: counted }) : undefined;
       const kept = { key, index: { activity }, activity, shape: {} };
-      await handoverRecords.put(writer, box, { ...kept, content: handover });
-      await textRecords.put(writer, box, { ...kept, content: counted });
+      const content = after?.figures ?? handover;
+      await handoverRecords.put(writer, box, { ...kept, content });
+      await textRecords.put(writer, box, { ...kept, content: after?.texts ?? counted });
     });
   }
 
@@ -73,6 +83,34 @@ export class Usage {
     return found?.index['activity'] === activity ? found.content : undefined;
   }
 }
+
+interface Account<Missing = never> {
+  readonly figures: Handover | Missing;
+  readonly texts: HandoverTexts | Missing;
+}
+
+/** What was told before, with what came back where that is new. */
+function onTop(before: Account<undefined>, given: Account): Account {
+  const { figures, texts } = before;
+  if (figures === undefined || texts === undefined) return given;
+  const adds = figures.returned === undefined && given.figures.returned !== undefined;
+  if (adds && isSameTarget(figures, given.figures)) {
+    const { returned } = given.texts;
+    return {
+      figures: { ...figures, returned: given.figures.returned },
+      texts: returned === undefined ? texts : { ...texts, returned },
+    };
+  }
+  const isSame = isDeepStrictEqual([figures, texts], [given.figures, given.texts]);
+  if (isSame) return given;
+  throw new ThroughlineError(
+    'conflict',
+    `hand-over of ${figures.task}: is told already; what went out does not change any more`,
+  );
+}
+
+const isSameTarget = (a: Handover, b: Handover): boolean =>
+  a.agent === b.agent && a.tokenizer === b.tokenizer && isDeepStrictEqual(a.withheld, b.withheld);
 
 function checkText(name: string, text: string | undefined): void {
   if (text === undefined) return;

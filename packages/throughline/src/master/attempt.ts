@@ -4,7 +4,7 @@ import { outputDrafts } from './assertions.ts';
 import type { AgentTask } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { evaluate, type Evaluation } from './evaluate.ts';
-import { exchange, type Exchanged, type HandoverTexts } from './exchange.ts';
+import { exchange, tellHandover, type Exchanged, type HandoverTexts } from './exchange.ts';
 import { collectOutputs } from './outputs.ts';
 import { planAttempt } from './plan-attempt.ts';
 import type { Attempt, Output, RunItem, RunState, SubtaskState } from './run-state.ts';
@@ -154,7 +154,8 @@ async function countReturn(
     returned: run.count(returned),
   };
   const { dialog, agent, withheld } = attempt;
-  await run.ports.saveHandover(
+  await tellHandover(
+    run,
     { task: attempt.task, dialog, agent, withheld, tokenizer: run.tokenizer, ...tokens },
     { ...texts, returned },
   );

@@ -6,6 +6,7 @@ import { utf8Length } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import { correlationExtension } from '../model/envelope.ts';
 import { finalTaskStates } from '../model/task.ts';
+import type { Handover } from '../model/usage.ts';
 import { attemptDrafts } from './assertions.ts';
 import type { AgentConnection, AgentTask, KnownAgent } from './connection.ts';
 import type { RunContext } from './context.ts';
@@ -202,7 +203,8 @@ class Step {
     const texts = await this.#count(composed);
     const tokens = { sent: run.count(texts.sent), fullHistory: run.count(texts.fullHistory) };
     const { task, dialog, withheld, agent } = this.attempt;
-    await run.ports.saveHandover(
+    await tellHandover(
+      run,
       { task, dialog, agent, withheld, tokenizer: run.tokenizer, ...tokens },
       texts,
     );
@@ -302,4 +304,17 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
       { once: true },
     );
   });
+}
+
+/** A hand-over is told once: counted again by a Master that was killed in between, the first word stands. */
+export async function tellHandover(
+  run: RunContext,
+  handover: Handover,
+  texts: HandoverTexts & { readonly returned?: string },
+): Promise<void> {
+  try {
+    await run.ports.saveHandover(handover, texts);
+  } catch (error) {
+    if (!(error instanceof ThroughlineError) || error.code !== 'conflict') throw error;
+  }
 }

@@ -97,7 +97,7 @@ describe('a round with an agent that takes AgentContexts and one that never hear
     const view = await world.hub.caseView(alice, report.activity);
     expect(view.handovers).toHaveLength(2);
     for (const { task, sent, fullHistory, returned } of view.handovers) {
-      const texts = await world.hub.handoverTexts(alice, report.activity, task);
+      const texts = await world.hub.handoverTexts(world.desk, report.activity, task);
       expect(countTokens(texts.sent)).toBe(sent);
       expect(countTokens(texts.fullHistory)).toBe(fullHistory);
       expect(countTokens(texts.returned ?? '')).toBe(returned);
@@ -113,7 +113,7 @@ describe('a round with an agent that takes AgentContexts and one that never hear
     const report = await master().run({ taskId, query: 'Is it right?', workflow, offered });
     const [first] = report.subtasks;
     const task = first?.attempts[0]?.task ?? '';
-    const { sent } = await world.hub.handoverTexts(alice, report.activity, task);
+    const { sent } = await world.hub.handoverTexts(world.desk, report.activity, task);
     const sentToken = /eyJ[\w-]+\.[\w-]+\.[\w-]+/;
     const [kept] = sentToken.exec(sent) ?? [];
     const reader = world.received.find(({ agent }) => agent === 'reader')?.text ?? '';
