@@ -23,7 +23,7 @@ import { declaresCorrelation } from './card.ts';
 import type { Peers } from './changes.ts';
 import { ClientObserver, type Observing, type Place } from './client-observer.ts';
 import { sortedJson } from './digest.ts';
-import { fromA2aError } from './errors.ts';
+import { fromA2aError, isCutOff } from './errors.ts';
 import { notSent, unreachable } from './peer-fetch.ts';
 import type { OpenedTransport, PeerTransport } from './peer-transport.ts';
 import { PeerUpdates, viewOf, type PeerTask } from './peer-task.ts';
@@ -377,6 +377,7 @@ export class A2aClient {
     }
     // Errors inside a stream come wrapped.
     const inner = error instanceof Error && error.cause instanceof A2AError ? error.cause : error;
+    if (isCutOff(inner)) return cut(this.url, inner);
     if (inner instanceof A2AError) return fromA2aError(inner, this.url);
     if (inner instanceof TypeError && isBroken(inner)) return cut(this.url, inner);
     return fromA2aError(inner, this.url);

@@ -148,6 +148,12 @@ const peerStatuses: ReadonlyMap<number, ErrorCode> = new Map(
 
 const grpcError = z.looseObject({ transport: z.literal('grpc'), status: z.int() });
 
+const grpcCancelled = 1;
+
+/** On gRPC: the connection was closed on the peer's side in the middle of the call. */
+export const isCutOff = (error: unknown): boolean =>
+  error instanceof A2AError && !isRestError(error) && statusOf(error) === grpcCancelled;
+
 /** HTTP status or gRPC code that an error came with. */
 function statusOf(error: A2AError): number | undefined {
   if (isRestError(error)) return error.statusCode;
