@@ -110,6 +110,13 @@ describe('signing in', () => {
     await hub.changed();
     await screen.findByText('The hub no longer knows you. Enter a key.');
   });
+
+  it('is left by signing out, which forgets what it showed', async () => {
+    await show();
+    fireEvent.click(await screen.findByRole('button', { name: 'Sign out' }));
+    await screen.findByText('You are signed out.');
+    expect(screen.queryByRole('banner')).toBeNull();
+  });
 });
 
 describe('the list of cases', () => {
@@ -125,7 +132,7 @@ describe('the list of cases', () => {
       expect.stringMatching(/^2 stuckLoudctx-1/),
       expect.stringMatching(/^openQuietctx-2/),
     ]);
-    expect(screen.getByText('1 stuck, of 2 cases.')).toBeDefined();
+    expect(screen.getByText('1 stuck, of 2 cases')).toBeDefined();
     fireEvent.change(screen.getByLabelText('Find cases'), { target: { value: 'nothing like it' } });
     await screen.findByText('No case matches');
   });

@@ -2,10 +2,10 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import { CasePage } from './case/page.tsx';
 import { CasesPage } from './cases/page.tsx';
-import { useSource } from './data/context.ts';
 import { useRoute } from './frame/use-route.ts';
 import type { Live } from './live/live.ts';
 import { Gate } from './session/gate.tsx';
+import { Who } from './session/who.tsx';
 import type { Session } from './session/session.ts';
 
 export interface AppProps {
@@ -36,17 +36,13 @@ export function App({ live, open, note }: AppProps): ReactElement {
 
 function Frame(): ReactElement {
   const [route, go] = useRoute();
-  const { principal } = useSource().session;
   return (
     <div className="frame">
       <header className="bar">
         <a className="brand" href="#/" aria-current={route.page === 'cases' ? 'page' : undefined}>
           Throughline
         </a>
-        <span className="who" title={`${principal.role} of ${principal.tenant}`}>
-          {principal.id}
-          <span className="dim"> · {principal.role}</span>
-        </span>
+        <Who />
       </header>
       {route.page === 'cases' ? <CasesPage /> : <CasePage key={route.id} route={route} go={go} />}
     </div>

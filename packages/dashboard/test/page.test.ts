@@ -154,6 +154,11 @@ describe.skipIf(browserPath === undefined)('the page in a browser', () => {
       expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
       await page.reload();
       await page.getByRole('row', { name: /My cash back looks wrong/ }).waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('You are signed out.').waitFor();
+      await page.reload();
+      await page.getByLabel('API key').waitFor();
+      expect(await context.cookies()).toEqual([]);
     });
     await withBrowser(wide, async ({ page }) => {
       await page.goto(url);

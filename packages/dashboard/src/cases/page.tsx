@@ -105,7 +105,7 @@ function Standing({
     cursor === undefined ? count(cases.length, 'case') : `latest ${figure(cases.length)} cases`;
   return (
     <p className="standing">
-      {stuck === 0 ? `None of the ${all} is stuck.` : `${figure(stuck)} stuck, of ${all}.`}
+      {stuck === 0 ? `${all}, nothing stuck` : `${figure(stuck)} stuck, of ${all}`}
     </p>
   );
 }

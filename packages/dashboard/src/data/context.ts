@@ -6,8 +6,8 @@ import type { Session } from '../session/session.ts';
 export interface Source {
   readonly session: Session;
   readonly live: Live;
-  /** The hub no longer knows us. */
-  readonly onSignedOut: () => void;
+  /** The hub no longer knows us, or we left; says which. */
+  readonly onSignedOut: (note?: string) => void;
 }
 
 export const SourceContext = createContext<Source | undefined>(undefined);

@@ -45,10 +45,13 @@ export function Gate({ open, live, note, children }: GateProps): ReactElement {
     setState({ at: 'asking' });
     tryCookie();
   };
-  const onSignedOut = useCallback(() => {
-    queries.clear();
-    setState(outside('The hub no longer knows you. Enter a key.'));
-  }, [queries]);
+  const onSignedOut = useCallback(
+    (why = 'The hub no longer knows you. Enter a key.') => {
+      queries.clear();
+      setState(outside(why));
+    },
+    [queries],
+  );
   const session = state.at === 'inside' ? state.session : undefined;
   const source = useMemo(
     () => (session === undefined ? undefined : { session, live, onSignedOut }),

@@ -5,6 +5,8 @@ import { ThroughlineError, type Principal } from 'throughline/model';
 export interface Session {
   readonly hub: HubClient;
   readonly principal: Principal;
+  /** Ends what the hub keeps of it. Throws where the hub is not reached: then it is still good. */
+  readonly end: () => Promise<void>;
 }
 
 export interface SessionOptions {
@@ -24,7 +26,10 @@ const attempts = 2;
 export async function openSession(options: SessionOptions): Promise<Session> {
   const hub = new HubClient(clientOptions(options));
   if (options.code !== undefined) await unlessRefused(hub.openSession(options.code));
-  return { hub, principal: await hub.whoAmI() };
+  const principal = await hub.whoAmI();
+  // A key lives in this tab alone: the hub keeps nothing that could be ended.
+  const end = () => (options.key === undefined ? hub.endSession() : Promise.resolve());
+  return { hub, principal, end };
 }
 
 /** A code that counts no more may have left its cookie here: that is asked for next. */
