@@ -59,6 +59,11 @@ describe('cutting prose', () => {
     expect(cut(entry.repeat(4))).toEqual([entry, entry, entry, entry]);
   });
 
+  it('cuts what has no sentences between its lines', () => {
+    const line = '12:00 INFO request served in 3 ms to client\n';
+    expect(cut(line.repeat(30))).toEqual(Array.from({ length: 30 }, () => line));
+  });
+
   it('lets the heading and the header of a table come along', () => {
     const { units } = cutProse(markdown, counter);
     const row = units.find(({ text }) => text.startsWith('| gold'));

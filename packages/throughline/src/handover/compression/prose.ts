@@ -5,6 +5,13 @@ import type { Counter } from './counter.ts';
 /** Longest list, in characters, that is one unit; a longer one is cut between its entries. */
 const wholeList = 800;
 
+/** A sentence of more characters that goes over several lines is no sentence. */
+const longSentence = 800;
+/** Characters of a heading that are taken for its title. */
+const longestTitle = 200;
+/** Characters of the line that sets a table's header off. */
+const longestRule = 1_000;
+
 type Kind = 'blank' | 'heading' | 'fence' | 'table' | 'list' | 'text';
 
 interface Run {
@@ -36,7 +43,7 @@ function piecesOf(text: string): Piece[] {
   for (const [block, run] of runsOf(text).entries()) {
     const above = heading === undefined ? [] : [heading];
     if (run.kind === 'heading') {
-      title = run.text.replaceAll(/^\s*#+\s*|\s*[=#-]*\s*$/g, '');
+      title = run.text.slice(0, longestTitle).replace(/^#+/, '').trim();
       heading = pieces.length;
       pieces.push({ text: run.text, block, title, along: [], frame: true });
     } else if (run.kind === 'table') {
@@ -55,17 +62,28 @@ function piecesOf(text: string): Piece[] {
 
 function insides(run: Run): string[] {
   if (run.kind === 'fence' || isJsonValue(run.text)) return [run.text];
-  if (run.kind === 'text') return splitSentences(run.text);
+  if (run.kind === 'text') return splitSentences(run.text).flatMap(linesOfLong);
   if (run.text.length <= wholeList) return [run.text];
   return run.text.split(/^(?=(?:[-*+]|\d+[.)])\s)/m);
 }
 
-/** Header and separator together, then the rows. */
+/** Header and the rule below it together, then the rows; blank lines close the row before them. */
 function tableRows(text: string): string[] {
-  const lines = text.split(/(?<=\n)(?=\s*\|)/);
-  const header = /^\s*\|?[\s:|-]*-[\s:|-]*$/.test(lines[1] ?? '') ? 2 : 0;
-  return header === 0 ? ['', ...lines] : [lines.slice(0, header).join(''), ...lines.slice(header)];
+  const rows: string[] = [];
+  for (const line of linesOf(text)) {
+    if (line.trim() === '' && rows.length > 0) rows.push(`${rows.pop() ?? ''}${line}`);
+    else rows.push(line);
+  }
+  const rule = rows[1] ?? '';
+  const hasHeader = rule.length <= longestRule && /^[\s:|-]+$/.test(rule) && rule.includes('-');
+  return hasHeader ? [rows.slice(0, 2).join(''), ...rows.slice(2)] : ['', ...rows];
 }
+
+/** What has no sentences, as a log, is cut between its lines. */
+const linesOfLong = (sentence: string): string[] =>
+  sentence.length > longSentence ? linesOf(sentence) : [sentence];
+
+const linesOf = (text: string): string[] => text.split(/(?<=\n)/);
 
 function isJsonValue(text: string): boolean {
   if (!/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return false;
@@ -91,7 +109,7 @@ function runsOf(text: string): Run[] {
   const runs: Run[] = [];
   let fence: string | undefined;
   let isOpen = false;
-  for (const line of text.split(/(?<=\n)/)) {
+  for (const line of linesOf(text)) {
     const last = runs.at(-1);
     const mark = /^\s*(```+|~~~+)/.exec(line)?.[1];
     if (fence !== undefined) {

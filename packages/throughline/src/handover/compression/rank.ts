@@ -72,6 +72,8 @@ export interface Index {
   readonly units: readonly Rankable[];
   readonly terms: Terms;
   readonly numbers: ReadonlyMap<string, number>;
+  /** Terms by their first letter. */
+  readonly byLetter: ReadonlyMap<string, readonly string[]>;
   readonly fields: readonly Field[];
   readonly blocks: readonly Block[];
   /** Place of each unit's block. */
@@ -114,6 +116,7 @@ export function makeIndex(units: readonly Rankable[], terms: Terms): Index {
     units,
     terms,
     numbers,
+    byLetter: Map.groupBy(numbers.keys(), (term) => term.charAt(0)),
     fields,
     blocks,
     blockOf,
@@ -193,10 +196,9 @@ function makeQuery(index: Index, text: string, about: string): Query {
 
 /** Terms of the texts that stand for those of the query: misspelt, of the same kin, short or long forms. */
 function* likeTerms(index: Index, said: readonly string[]): Generator<[string, number]> {
-  const worded = said.filter((term) => term.length >= kinLetters && !/\d/.test(term));
-  for (const known of index.numbers.keys()) {
-    for (const term of worded) {
-      if (known[0] !== term[0]) continue;
+  const worded = [...new Set(said)].filter((term) => term.length >= kinLetters && !/\d/.test(term));
+  for (const term of worded) {
+    for (const known of index.byLetter.get(term.charAt(0)) ?? []) {
       if (!index.numbers.has(term) && isTypo(known, term)) yield [known, weights.typo];
       else if (isKin(known, term)) yield [known, weights.kin];
     }

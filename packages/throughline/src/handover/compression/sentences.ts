@@ -16,11 +16,12 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
  * Cyrillic text is cut by `sbd`, which knows abbreviations; all other scripts as Unicode says (UAX 29).
  */
 export function splitSentences(paragraph: string): string[] {
+  const body = paragraph.trimEnd();
   const cuts: number[] = [];
   let at = 0;
-  for (const piece of pieces(paragraph)) {
+  for (const piece of pieces(body)) {
     at += piece.length;
-    cuts.push(safeCut(paragraph, at));
+    if (at < body.length) cuts.push(safeCut(body, at));
   }
   const unique = [...new Set([0, ...cuts, paragraph.length])];
   return unique.slice(1).map((end, index) => paragraph.slice(unique[index], end));

@@ -1,3 +1,4 @@
+import { limits } from '../../model/limits.ts';
 import { gapMark, type Cut, type Unit } from './units.ts';
 
 /** Takes the white space between the tokens of JSON out; every other byte stays. */
@@ -49,7 +50,7 @@ const dominantShare = 0.6;
 /** Goes down to the container that holds what repeats: rows, messages, members. */
 function rowsOf(json: string): Container | undefined {
   let container = containerAt(json, 0);
-  while (container !== undefined) {
+  for (let depth = 0; container !== undefined && depth < limits.jsonDepth; depth++) {
     const { children, isArray, from, to } = container;
     const largest = children.toSorted(([a, b], [c, d]) => d - c - (b - a))[0];
     if (largest === undefined) return undefined;
