@@ -120,6 +120,14 @@ describe('HTTP+JSON', () => {
     });
   });
 
+  it('gives at most what is there, however long a history is asked for', async () => {
+    const agent = await start(echo);
+    const sent = await send(agent, { message: wireMessage('x') });
+    const id = String(Object(sent.body['task']).id);
+    const answer = await ask(agent, `tasks/${id}?historyLength=999999999`);
+    expect(Object(answer.body)['history']).toHaveLength(1);
+  });
+
   it.each([
     ['..%2Fvictim', 400],
     ['..', 404],

@@ -317,4 +317,20 @@ describe('what comes over the wire', () => {
     expect(answer.body.error?.code).toBe(-32_603);
     expect(JSON.stringify(answer.body)).not.toContain('hunter2');
   });
+
+  it('goes to who asked, though many ask at once under one JSON-RPC id', async () => {
+    const { url, keys } = await start(echo);
+    const texts = Array.from({ length: 37 }, (_, i) => `words of ${i % 2 ? 'bob' : 'alice'} ${i}`);
+    const answers = await Promise.all(
+      texts.map((text, i) =>
+        rpc(url, i % 2 ? keys.bob : keys.alice, 'SendMessage', { message: wireMessage(text) }),
+      ),
+    );
+    for (const [i, { body }] of answers.entries()) {
+      const others = texts.filter((text) => text !== texts[i]);
+      expect(body.id).toBe(1);
+      expect(body.result).toMatchObject({ task: { artifacts: [{ parts: [{ text: texts[i] }] }] } });
+      expect(others.filter((text) => JSON.stringify(body).includes(`"${text}"`))).toEqual([]);
+    }
+  });
 });
