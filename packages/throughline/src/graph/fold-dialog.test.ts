@@ -223,6 +223,13 @@ describe('what is known of a Participant or a Resource', () => {
     );
   });
 
+  it('is what a Participant itself says, whatever others said before', () => {
+    const known = { says: 'participant.known', kind: 'user', name: 'own' } as const;
+    expect(outcome(story.say(tool, known, { source: agent }))).toBe('duplicate');
+    expect(outcome(story.say(tool, known, { source: tool }))).toBe('applied');
+    expect(story.graph.participant(tool)).toMatchObject({ kind: 'user', name: 'own' });
+  });
+
   it('is of one Activity and has one content', () => {
     const digest = `sha-256:${'0'.repeat(64)}`;
     const id = story.resource('R', activity);

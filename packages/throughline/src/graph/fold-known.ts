@@ -2,7 +2,7 @@ import type { Participant, Resource } from '../model/index.ts';
 import { kindOf, type Graph } from './graph.ts';
 import { compact, refuse, refuseNew, unknown, type Refusal, type Said } from './refusal.ts';
 
-/** A Participant becomes known, or more of it does; what it is stays. */
+/** A Participant becomes known, or more of it does; what it is stays, save by its own word. */
 export function knowParticipant(
   graph: Graph,
   { assertion, statement }: Said<'participant.known'>,
@@ -12,7 +12,7 @@ export function knowParticipant(
   if (old === undefined) {
     const refusal = refuseNew(graph, 'participant', id);
     if (refusal !== undefined) return refusal;
-  } else if (old.kind !== statement.kind) {
+  } else if (old.kind !== statement.kind && assertion.source !== id) {
     return refuse('duplicate', `${id} is a ${old.kind}, so it can't be a ${statement.kind} too`);
   }
   const value: Participant = compact({

@@ -25,6 +25,7 @@ import type { CaseLabels } from './case-labels.ts';
 import type { Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Erasure } from './erasure.ts';
+import { meet, ownParty } from './meet.ts';
 import type { Registries } from './observing.ts';
 import { Recorder } from './recorder.ts';
 import { notFound, parse } from './refusals.ts';
@@ -196,6 +197,7 @@ export class CaseWork {
     const { cause } = parse(causedSchema, given, 'body');
     return this.#deps.store.write(async (writer) => {
       const { record } = await this.#parts.access.open(writer, by, id, 'manage');
+      if (record.shape.erased === true) return { assertions: [] };
       const source = await this.#source(writer, by);
       const assertions = await this.#parts.erasure.erase(writer, record, { source, cause });
       return { assertions };
@@ -210,12 +212,9 @@ export class CaseWork {
 
   /** The Participant that stands for whoever works on the case by hand. */
   async #source(writer: StoreWriter, by: Principal): Promise<string> {
-    const { participants } = this.#parts.registries;
-    const kind = by.role === 'agent' ? 'agent' : 'user';
-    const party = { kind, principal: by.id } as const;
-    const source = await participants.identify(writer, by.tenant, party);
     const recorder = await Recorder.start(this.#deps, writer);
-    await recorder.introduce(source, party, source);
+    const { participants } = this.#parts.registries;
+    const source = await meet(recorder, participants, by, ownParty(by));
     await recorder.flush();
     return source;
   }

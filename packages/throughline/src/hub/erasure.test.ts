@@ -102,7 +102,6 @@ async function canaryCase(scene: Scene): Promise<{ task: TaskRecord; activity: s
   };
   const seen = scene.seen(sender, record, doing).map((each) => ({
     ...each,
-    client: { ...each.client, name: 'canary-name' },
     endpoint: 'https://canary-endpoint.example/',
   }));
   const [first] = seen;
@@ -175,7 +174,7 @@ describe.each(stores)('an erased case (%s)', (_name, open) => {
   it('can be read by nobody, with every copy of the files and all keys that are left', async () => {
     const { base, copies, scene, activity } = await start();
     const before = await opened(base, copies);
-    for (const word of ['words', 'name', 'artifact', 'content', 'note', 'role', 'file', '1234']) {
+    for (const word of ['words', 'sender', 'artifact', 'content', 'note', 'role', 'file', '1234']) {
       expect(before).toContain(`canary-${word}`);
     }
     for (const word of [adopted, 'canary-message', 'canary-task', 'canary-run', 'canary-tool']) {
@@ -289,10 +288,10 @@ describe.each(stores)('an erased case (%s)', (_name, open) => {
     const other = await scene.task(sender, {}, { text: 'kept' });
     await scene.hub.eraseCase(boss, activity);
     const view = await scene.hub.caseView(sender, other.contextId);
-    expect(view.participants.map(({ name }) => name)).toContain('canary-name');
+    expect(view.participants.map(({ name }) => name)).toContain('canary-sender');
     expect(view.summary.objective).toBe('kept');
     const left = await opened(base, copies);
-    expect(left).toContain('canary-name');
+    expect(left).toContain('canary-sender');
     expect(left).not.toContain('canary-tool');
     const moved = await scene.move(other, 'completed');
     expect(moved.version).toBe(2);

@@ -72,6 +72,42 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     expect(await refusal(master().participant({ kind: 'agent' }))).toBe('invalid');
   });
 
+  it('is not believed about other principals, neither first nor later', async () => {
+    const stranger = scene.hub.master(bob);
+    const names = ['writer', 'alice'];
+    const poisoned = await Promise.all(
+      names.map((principal) =>
+        stranger.participant({
+          kind: 'tool',
+          principal,
+          name: 'PWNED',
+          url: 'https://evil.example',
+        }),
+      ),
+    );
+    const alice = { ...priya, id: 'alice' };
+    const writer = { ...desk, id: 'writer' };
+    const made = await scene.task(alice, { agent: writer }, { agent: writer });
+    const seen = await scene.hub.caseView(alice, made.contextId);
+    const about = async (i: number) =>
+      (await scene.hub.caseView(boss, made.contextId)).participants.find(
+        ({ id }) => id === poisoned[i],
+      );
+    expect(seen.participants.map(({ id }) => id).toSorted()).toEqual(poisoned.toSorted());
+    expect(await about(0)).toEqual({
+      id: poisoned[0],
+      kind: 'agent',
+      name: 'the writer',
+    });
+    await scene.hub.closeCase(alice, made.contextId);
+    expect(await about(1)).toEqual({ id: poisoned[1], kind: 'user', name: 'alice' });
+    for (const principal of names) {
+      await stranger.participant({ kind: 'tool', principal, name: 'PWNED' });
+    }
+    expect(JSON.stringify(await scene.hub.caseView(boss, made.contextId))).not.toContain('PWNED');
+    expect(await about(1)).toMatchObject({ kind: 'user', name: 'alice' });
+  });
+
   it('puts statements into the case, under its own name, all or none', async () => {
     const { dialog, task, drafts } = delegation();
     await master().assert(drafts);

@@ -13,6 +13,7 @@ import { authorize } from './authorize.ts';
 import type { ContentInput, Contents } from './content.ts';
 import type { CallTokenRequest, CallTokens } from './call-tokens.ts';
 import type { Deps } from './deps.ts';
+import { meet } from './meet.ts';
 import type { Registries } from './observing.ts';
 import { Recorder } from './recorder.ts';
 import { notFound, parse } from './refusals.ts';
@@ -48,15 +49,16 @@ export class MasterDesk {
     return this.#deps.ids.make(kind);
   }
 
-  /** The Participant behind a principal of the tenant, or behind an outsider's URL. */
+  /**
+   * The Participant behind a principal of the tenant, or behind an outsider's URL. Only of oneself and
+   * of outsiders what is said here is kept.
+   */
   async participant(given: Party): Promise<string> {
     const party = parse(partySchema, given, 'party');
     const { participants } = this.#parts.registries;
     return this.#deps.store.write(async (writer) => {
       const recorder = await Recorder.start(this.#deps, writer);
-      const id = await participants.identify(writer, this.#by.tenant, party);
-      const source = await participants.identify(writer, this.#by.tenant, asAgent(this.#by));
-      await recorder.introduce(id, party, source);
+      const id = await meet(recorder, participants, this.#by, party);
       await recorder.flush();
       return id;
     });
@@ -127,5 +129,3 @@ export class MasterDesk {
     return this.#parts.usage.save(this.#by, handover, texts);
   }
 }
-
-const asAgent = ({ id }: Principal): Party => ({ kind: 'agent', principal: id });

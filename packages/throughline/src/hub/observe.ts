@@ -60,7 +60,9 @@ export class Observer {
       authorize(principal, 'send', context && guarded(context), () =>
         contextRefused(seen.contextId),
       );
-      return { tenant, observer: agent, client: principal.id, server: agent, context };
+      const authenticated = principal;
+      const client = principal.id;
+      return { tenant, observer: agent, client, authenticated, server: agent, context };
     }
     const refusal = () => notFound('task', taskId);
     const task = await this.#parts.tasks.get(writer, tenant, taskId);
@@ -76,6 +78,14 @@ export class Observer {
     }
     const client = principal.id === agent ? task.content.owner : principal.id;
     const known = task.shape.task;
-    return { tenant, observer: agent, client, server: agent, context, task: known };
+    return {
+      tenant,
+      observer: agent,
+      client,
+      authenticated: principal,
+      server: agent,
+      context,
+      task: known,
+    };
   }
 }

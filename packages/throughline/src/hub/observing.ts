@@ -1,9 +1,10 @@
 import { interpret, kindOf, type MakeId } from '../graph/index.ts';
-import type { DraftInput, Observation } from '../model/index.ts';
+import type { DraftInput, Observation, Principal } from '../model/index.ts';
 import type { StoreWriter } from '../store/store.ts';
 import type { Cases } from './case-records.ts';
 import type { Context } from './contexts.ts';
 import type { Deps } from './deps.ts';
+import { meet, ownParty } from './meet.ts';
 import type { LocalName, Mappings } from './mappings.ts';
 import type { Participants } from './participants.ts';
 import { Recorder, type Recorded } from './recorder.ts';
@@ -15,6 +16,8 @@ export interface Vantage {
   readonly observer: string;
   /** Principal that sent the messages. */
   readonly client: string;
+  /** That principal where it was authenticated itself for this. */
+  readonly authenticated?: Principal | undefined;
   /** Principal that answers them; absent for outsiders. */
   readonly server: string | undefined;
   readonly context: Context | undefined;
@@ -85,8 +88,11 @@ class Reading {
   async take(given: Observation): Promise<void> {
     const { mappings } = this.#registries;
     const { writer, workspace } = this.#recorder;
-    const seen = this.#ours(given);
-    const [client, server] = await this.#parties(seen);
+    const told = this.#ours(given);
+    const [client, server] = await this.#parties(told);
+    // Who is who is said by now; what one side tells of the other adds nothing.
+    const { client: asking, server: answering } = told;
+    const seen = { ...told, client: { kind: asking.kind }, server: { kind: answering.kind } };
     const envelope = await this.#envelope(seen, client);
     const place = this.#placeName(seen);
     const mapped = await mappings.find(writer, place);
@@ -125,13 +131,15 @@ class Reading {
 
   async #parties(seen: Observation): Promise<[client: string, server: string]> {
     const { participants } = this.#registries;
-    const { writer, workspace } = this.#recorder;
-    const { tenant } = this.#vantage;
+    const { tenant, observer, authenticated } = this.#vantage;
     const outsider = seen.server.url === undefined && seen.server.principal === undefined;
     const answering = outsider ? { ...seen.server, url: seen.endpoint } : seen.server;
-    const client = await participants.identify(writer, tenant, seen.client);
-    const server = await participants.identify(writer, tenant, answering);
-    await workspace.need([client, server]);
+    const self = authenticated?.id === seen.client.principal ? authenticated : undefined;
+    const by = { tenant, id: observer };
+    const asking = self === undefined ? seen.client : ownParty(self);
+    const client = await meet(this.#recorder, participants, self ?? by, asking);
+    const server = await meet(this.#recorder, participants, by, answering);
+    await this.#recorder.workspace.need([client, server]);
     return [client, server];
   }
 

@@ -5,7 +5,12 @@ import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { Deps } from './deps.ts';
 import { Records } from './records.ts';
 
-const participantRecords = new Records('participant', z.object({ id: z.string() }), z.object({}));
+const participantRecords = new Records(
+  'participant',
+  /** `settled`: it said itself what it is. */
+  z.object({ id: z.string(), settled: z.boolean().optional() }),
+  z.object({}),
+);
 const partRecords = new Records('part', z.object({}), z.object({}));
 
 /** Which Participant stands for a principal or an outsider's URL, and who takes part in what. */
@@ -40,6 +45,22 @@ export class Participants {
       expected: 0,
     });
     return id;
+  }
+
+  /** Notes that a known party told what it is; false when it did so before. */
+  async settle(writer: StoreWriter, tenant: string, party: Party): Promise<boolean> {
+    const { vault } = this.#deps;
+    const key = this.#key(tenant, party);
+    const known = await participantRecords.get(writer, vault.domain, key);
+    if (known === undefined || known.shape.settled === true) return false;
+    const { id } = known.shape;
+    await participantRecords.put(writer, vault.domain, {
+      key,
+      index: { member: this.#member(tenant, id) },
+      shape: { id, settled: true },
+      content: {},
+    });
+    return true;
   }
 
   /** Whether a Participant's id belongs to this tenant. */

@@ -148,13 +148,15 @@ export class Recorder {
     await takePart(this.#deps, this.#writer, activity, joined);
   }
 
-  /** States what a Participant is, or what is not known of it yet. */
-  async introduce(id: string, party: Party, source: string): Promise<void> {
+  /** States what a Participant is, or what is not known of it yet; `isFirst`: in its own first word. */
+  async introduce(
+    id: string,
+    party: Party,
+    { source, isFirst = false }: { source: string; isFirst?: boolean },
+  ): Promise<void> {
     await this.workspace.need([id]);
     const known = this.workspace.graph.participant(id);
-    const kind = known?.kind ?? party.kind;
-    const name = known?.name ?? party.name;
-    const url = known?.url ?? party.url;
+    const { kind, name, url } = isFirst ? { ...known, ...party } : { ...party, ...known };
     const named = {
       ...(name === undefined ? {} : { name }),
       ...(url === undefined ? {} : { url }),

@@ -13,6 +13,7 @@ import type { StoredLogEntry } from '../store/store.ts';
 import type { CaseBoxes } from './case-boxes.ts';
 import type { Deps } from './deps.ts';
 import { scopeOf } from './graph-codec.ts';
+import { meet, ownParty } from './meet.ts';
 import type { Registries } from './observing.ts';
 import { Recorder } from './recorder.ts';
 import { parse } from './refusals.ts';
@@ -83,8 +84,7 @@ export class Statements {
     const { participants, cases, mappings } = this.#registries;
     await this.#deps.store.write(async (writer) => {
       const recorder = await Recorder.start(this.#deps, writer, by);
-      const source = await participants.identify(writer, by.tenant, asParty(by));
-      await recorder.introduce(source, asParty(by), source);
+      const source = await meet(recorder, participants, by, ownParty(by));
       for (const draft of drafts) {
         await recorder.workspace.prepare(draft);
         if (await this.#isRepeated(recorder, draft, by, source)) continue;
@@ -130,8 +130,6 @@ export class Statements {
     );
   }
 }
-
-const asParty = ({ id }: Principal) => ({ kind: 'agent', principal: id }) as const;
 
 const sameJson = (a: unknown, b: unknown): boolean => sorted(a) === sorted(b);
 

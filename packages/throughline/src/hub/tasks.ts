@@ -193,6 +193,7 @@ export class Tasks {
       tenant: content.tenant,
       observer: content.agent,
       client,
+      authenticated: principal,
       server: content.agent,
       context,
       task: shape.task,
@@ -248,7 +249,8 @@ export class Tasks {
     const context = await this.#parts.contexts.byRef(reader, sender, message.shape.ref);
     const references = await this.#references(reader, sender, seen);
     const { tenant } = principal;
-    return { tenant, observer: agent, client, server: agent, context, references };
+    const authenticated = principal;
+    return { tenant, observer: agent, client, authenticated, server: agent, context, references };
   }
 
   async #observe(
