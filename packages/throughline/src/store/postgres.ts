@@ -6,7 +6,7 @@ import { explain } from './postgres/errors.ts';
 import { Listener } from './postgres/listener.ts';
 import { PostgresReader } from './postgres/reader.ts';
 import { migrate } from './postgres/schema.ts';
-import { Scrubber } from './postgres/scrub.ts';
+import { hasUnscrubbed, Scrubber } from './postgres/scrub.ts';
 import { PostgresWriter } from './postgres/writer.ts';
 import type { Store } from './store.ts';
 
@@ -39,7 +39,7 @@ const scrubLockMs = 500;
  * Out of reach, or gone in mid-transaction, is `unavailable`. Where the answer to a commit was lost,
  * the store finds out whether it took place; where it can't, `details.outcome` is `unknown`.
  *
- * An erasure rewrites one sixteenth of the sealed bytes (VACUUM FULL) before it is acknowledged. What
+ * An erasure rewrites one eighth of the sealed bytes (VACUUM FULL) before it is acknowledged. What
  * it forgets is then gone from the files of the tables. It is not gone from the write-ahead log: its
  * segments are overwritten by later writes, as a rule within `max_wal_size` of them, not by any time;
  * with `wal_recycle = off` they are deleted at the second checkpoint after. Archived segments, base
@@ -53,11 +53,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     const connection = await Connection.open(connect);
     try {
       await migrate(connection);
-    } finally {
-      await connection.end();
+      return await assemble(connect, connection, readers, limits);
+    } catch (error) {
+      connection.destroy();
+      throw error;
     }
-    const scrubbing = { statementTimeoutMs: scrubTimeoutMs, lockTimeoutMs: scrubLockMs };
-    return await assemble(connect, new Session({ ...connect, ...scrubbing }), readers, limits);
   } catch (error) {
     throw explain(error);
   }
@@ -65,19 +65,25 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
 async function assemble(
   connect: ConnectionOptions,
-  scrubbing: Session,
+  first: Connection,
   readers: number,
   limits: StoreLimits,
 ): Promise<Store> {
   const writing = new Session(connect);
-  const reading = Array.from({ length: readers }, () => new Session(connect));
-  const scrubber = new Scrubber(scrubbing);
+  const reading = Array.from({ length: readers }, (_, i) =>
+    i === 0 ? new Session(connect, {}, first) : new Session(connect),
+  );
+  const scrubbing = new Session({
+    ...connect,
+    statementTimeoutMs: scrubTimeoutMs,
+    lockTimeoutMs: scrubLockMs,
+  });
   const listener = new Listener(connect);
   const store = new EngineStore(
     {
-      writer: new PostgresWriter(writing, scrubber),
+      writer: new PostgresWriter(writing, new Scrubber(scrubbing)),
       readers: reading.map((session) => new PostgresReader(session)),
-      unscrubbed: true,
+      unscrubbed: await hasUnscrubbed(first),
       follow: (heard) => listener.follow(heard),
       async close() {
         await listener.stop();

@@ -110,7 +110,7 @@ describe('a server that goes away', () => {
       await w.append([entry('slow')]);
       await w.putObject(object('o', 2));
       ended ??= terminate(url);
-      for (;;) await w.objects(['o']);
+      for (;;) await w.edges(['o'], { direction: 'out' });
     });
     await expect(slow).rejects.toMatchObject(refused);
     await ended;
@@ -174,9 +174,12 @@ describe('waiting for the server', () => {
     const store = await openPostgresStore({ url, lockTimeoutMs: 100 });
     const other = await openPostgresStore({ url });
     const letGo = new AbortController();
+    const { promise: begun, resolve: begins } = Promise.withResolvers<void>();
     const holding = other.write(async (w) => {
-      while (!letGo.signal.aborted) await w.objects(['o']);
+      begins();
+      while (!letGo.signal.aborted) await w.edges(['o'], { direction: 'out' });
     });
+    await begun;
     await expect(append(store, '1')).rejects.toMatchObject({
       code: 'unavailable',
       retryable: true,

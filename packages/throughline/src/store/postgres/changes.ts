@@ -8,8 +8,8 @@ import type {
 } from '../store.ts';
 import { termOf } from './reader.ts';
 
-/** What the database has of a record that finds it. */
-export type Indexed = Pick<StoredRecord, 'kind' | 'key' | 'sort' | 'index'>;
+/** What a record is found by. */
+type Indexed = Pick<StoredRecord, 'kind' | 'key' | 'sort' | 'index'>;
 
 export interface RecordChange extends RecordKey {
   /** What the database has; nothing where there is none. */
@@ -26,16 +26,21 @@ export interface Term {
 }
 
 /** Bytes of a row that are worth counting. */
-const weight = ({ shape, sealed }: { shape: string; sealed?: Uint8Array | undefined }): number =>
-  256 + shape.length + (sealed?.length ?? 0);
+export const weight = ({
+  shape,
+  sealed,
+}: {
+  shape: string;
+  sealed?: Uint8Array | undefined;
+}): number => 256 + shape.length + (sealed?.length ?? 0);
 
-/** A row that the caller can't change any more. */
-function own<T extends { readonly sealed?: Uint8Array }>(row: T): T {
+/** A row that nobody else can change. */
+export function own<T extends { readonly sealed?: Uint8Array }>(row: T): T {
   return row.sealed === undefined ? row : { ...row, sealed: Uint8Array.from(row.sealed) };
 }
 
 /** Kinds have no NUL in them, nor do keys. */
-const nameOf = ({ kind, key }: RecordKey): string => `${kind}\0${key}`;
+export const recordName = ({ kind, key }: RecordKey): string => `${kind}\0${key}`;
 
 /**
  * What a work has changed and the database does not know of yet: the last state of each row. Kept
@@ -86,7 +91,7 @@ export class Changes {
   }
 
   record(key: RecordKey): RecordChange | undefined {
-    return this.#records.get(nameOf(key));
+    return this.#records.get(recordName(key));
   }
 
   setRecord(change: RecordChange): void {
@@ -133,7 +138,7 @@ export class Changes {
   #set(change: RecordChange): void {
     const before = this.record(change);
     const stored = before === undefined ? change.stored : before.stored;
-    this.#records.set(nameOf(change), { ...change, stored });
+    this.#records.set(recordName(change), { ...change, stored });
   }
 }
 

@@ -1,6 +1,7 @@
 /** A real server for tests: one that is carried along in npm, or the one that DATABASE_URL names. */
+import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -101,6 +102,45 @@ function serverAt(
   };
 }
 
+/** Stops the server and removes its files when this process is gone, however it went. */
+function stopWithUs(folder: string, dataFolder: string): void {
+  const watch = `
+    import { readFileSync, rmSync } from 'node:fs';
+    process.stdin.resume().on('end', () => {
+      try {
+        const [pid] = readFileSync(process.argv[2], 'utf8').split('\\n');
+        process.kill(Number(pid), 'SIGQUIT');
+      } catch {}
+      setTimeout(() => rmSync(process.argv[1], { recursive: true, force: true }), 500);
+    });`;
+  const child = spawn(
+    process.execPath,
+    ['--input-type=module', '--eval', watch, folder, join(dataFolder, 'postmaster.pid')],
+    { stdio: ['pipe', 'ignore', 'ignore'], detached: true },
+  );
+  child.unref();
+  // A child's end of a pipe is a socket, which would keep this process waiting.
+  if (child.stdin instanceof Socket) child.stdin.unref();
+}
+
+let shared: Promise<TestServer> | undefined;
+
+/** Stores that are open at once, at most; a test has two or three. */
+const openAtOnce = 6;
+const open: Store[] = [];
+
+/**
+ * A store on one server for all tests of this process. Whoever does not close it, as few tests of a
+ * hub do, has it closed once enough others were opened.
+ */
+export async function sharedStore(): Promise<Store> {
+  shared ??= startPostgres();
+  const store = await (await shared).store();
+  open.push(store);
+  if (open.length > openAtOnce) await open.shift()?.close();
+  return store;
+}
+
 const notOurs = (): Promise<void> => Promise.reject(new Error('this server is not ours to stop'));
 
 /** Starts a server on a free port, with settings such as `wal_recycle=off`. */
@@ -140,6 +180,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
       { cause },
     );
   }
+  stopWithUs(folder, dataFolder);
   return serverAt(`postgres://postgres:secret-of-tests@127.0.0.1:${port}/postgres`, {
     dataFolder,
     async crash(meanwhile) {

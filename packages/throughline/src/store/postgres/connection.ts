@@ -162,9 +162,11 @@ export class Session {
   readonly #hooks: Hooks;
   #connection: Connection | undefined;
 
-  constructor(options: ConnectionOptions, hooks: Hooks = {}) {
+  /** May begin with a connection that is there. */
+  constructor(options: ConnectionOptions, hooks: Hooks = {}, connection?: Connection) {
     this.#options = options;
     this.#hooks = hooks;
+    this.#connection = connection;
   }
 
   async connected(): Promise<Connection> {

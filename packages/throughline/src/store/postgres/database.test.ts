@@ -250,7 +250,7 @@ describe.skipIf(process.env['DATABASE_URL'] !== undefined)('erasure in the files
     // What is committed before the files are cleared.
     await server.sql(
       `delete from throughline.sealed;
-       insert into throughline.unscrubbed select generate_series(0, 15)`,
+       insert into throughline.unscrubbed select generate_series(0, 7)`,
       url,
     );
     await server.sql('checkpoint');

@@ -75,7 +75,8 @@ describe('two hubs on one database', () => {
             const work = store.write(async (w) => {
               const given = await w.append([entry(`${name}a`), entry(`${name}b`)]);
               // The earlier ones of a round take longer to end than the later ones.
-              for (let turn = 0; turn < (4 - writer) * 3; turn++) await w.objects([name]);
+              for (let turn = 0; turn < (4 - writer) * 3; turn++)
+                await w.edges([name], { direction: 'out' });
               if ((hub + writer + i) % 5 === 0) throw new Error('changed my mind');
               return given.map(({ id }) => id);
             });
@@ -103,12 +104,14 @@ describe('two hubs on one database', () => {
   test('a work that begins first and ends last has the lower number, and nobody sees the higher alone', async () => {
     const { stores, close } = await twoStores();
     const letGo = new AbortController();
+    const { promise: begun, resolve: begins } = Promise.withResolvers<void>();
     const long = stores[0].write(async (w) => {
+      begins();
       const [first] = await w.append([entry('long')]);
-      while (!letGo.signal.aborted) await w.objects(['o']);
+      while (!letGo.signal.aborted) await w.edges(['o'], { direction: 'out' });
       return first?.seq;
     });
-    await setTimeout(50);
+    await begun;
     const short = stores[1].write(async (w) => (await w.append([entry('short')]))[0]?.seq);
     await setTimeout(50);
     expect((await stores[1].read((r) => r.head())).seq).toBe(0);

@@ -12,7 +12,7 @@ const migrationLock = 0x54_4c_69_6e;
 const oldestServer = 140_000;
 
 /** Into how many files, each rewritten by itself, sealed bytes are spread by their activity. */
-export const partitions = 16;
+export const partitions = 8;
 
 /** Text that is compared and ordered by its bytes, and stays whole in an index. */
 const key = 'text collate "C" not null';

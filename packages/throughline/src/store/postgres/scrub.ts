@@ -1,7 +1,12 @@
-import type { Session } from './connection.ts';
+import type { Connection, Session } from './connection.ts';
 
 /** Shortest time between two tries while somebody holds on to an older moment, in milliseconds. */
 const pauseMs = 1_000;
+
+/** An erasure of an earlier process has bytes left to clear. */
+export async function hasUnscrubbed(connection: Connection): Promise<boolean> {
+  return (await connection.rows('select from unscrubbed limit 1')).length > 0;
+}
 
 /**
  * Clears erased bytes from the table's files. The server leaves a deleted row where it was, and a

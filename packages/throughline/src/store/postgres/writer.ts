@@ -24,9 +24,10 @@ import type {
   StoredObject,
   StoredRecord,
 } from '../store.ts';
-import { Changes, type Indexed, type RecordChange } from './changes.ts';
+import { Changes, own, type RecordChange } from './changes.ts';
 import type { Connection, Session, Value } from './connection.ts';
 import { statementFor } from './flush.ts';
+import { KnownRows } from './known.ts';
 import { Questions, sent } from './reader.ts';
 import { scopeOf } from './rows.ts';
 import { newerVersion, partitions, schemaVersion } from './schema.ts';
@@ -64,9 +65,7 @@ export class PostgresWriter extends Questions implements WriteEngine {
   /** The work under way has its savepoint. */
   #saved = false;
   #failure: { readonly error: unknown } | undefined;
-  #known:
-    | (RecordKey & { readonly version: number; readonly stored: Indexed | undefined })
-    | undefined;
+  readonly #known = new KnownRows();
 
   constructor(session: Session, scrubber: Scrubber) {
     super();
@@ -121,6 +120,7 @@ export class PostgresWriter extends Questions implements WriteEngine {
     this.#marked = { kept: this.#kept, head: this.#head, appended: this.#appended };
     this.#saved = false;
     this.#current = new Changes();
+    this.#known.trim();
   }
 
   keep(): void {
@@ -133,6 +133,7 @@ export class PostgresWriter extends Questions implements WriteEngine {
   async undo(): Promise<void> {
     if (this.#saved) {
       await this.#running().run('rollback to savepoint work; release savepoint work');
+      this.#known.clear();
     }
     if (this.#marked !== undefined) {
       this.#kept = this.#marked.kept;
@@ -180,35 +181,26 @@ export class PostgresWriter extends Questions implements WriteEngine {
     return this.#flushMuch();
   }
 
-  async version({ kind, key }: RecordKey): Promise<number> {
-    const pending = this.#pending({ kind, key });
-    if (pending !== undefined) return pending.wanted?.version ?? 0;
-    const [row] = await this.ask<{ version: number; sort: number; terms: string }>(
-      'select version, sort, terms from records where kind = $1 and key = $2',
-      [kind, key],
-    );
-    const index: Record<string, string> = row === undefined ? {} : JSON.parse(row.terms);
-    const version = row?.version ?? 0;
-    const stored = row && { kind, key, sort: row.sort, index };
-    this.#known = { kind, key, version, stored };
-    return version;
+  async version(key: RecordKey): Promise<number> {
+    return (await this.#recordNow(key))?.version ?? 0;
   }
 
   putRecord(record: Raw<StoredRecord>): Answer<void> {
     const { kind, key } = record;
-    this.#current.setRecord({ kind, key, stored: this.#storedOf(record), wanted: record });
+    this.#current.setRecord({ kind, key, stored: this.#stored(record), wanted: record });
     return this.#flushMuch();
   }
 
   async deleteRecord({ kind, key }: RecordKey): Promise<void> {
     if ((await this.version({ kind, key })) === 0) return;
-    const stored = this.#storedOf({ kind, key });
+    const stored = this.#stored({ kind, key });
     this.#current.setRecord({ kind, key, stored, wanted: undefined });
   }
 
   async eraseActivity(activity: string): Promise<void> {
     await this.#flush();
     this.#wrote = true;
+    this.#known.clear();
     await this.ask(
       `with gone as (delete from sealed where activity = $1)
        insert into unscrubbed (part) select part from generate_series(0, ${partitions - 1}) part
@@ -224,8 +216,15 @@ export class PostgresWriter extends Questions implements WriteEngine {
   }
 
   override async objects(ids: readonly string[]): Promise<Raw<StoredObject>[]> {
-    await this.#flushWhere(({ objects }) => ids.some((id) => objects.has(id)));
-    return super.objects(ids);
+    const missing = ids.filter((id) => !this.#hasObject(id));
+    if (missing.length > 0) {
+      for (const id of missing) this.#known.keepObject(id, undefined);
+      for (const found of await super.objects(missing)) this.#known.keepObject(found.id, found);
+    }
+    return ids.flatMap((id) => {
+      const row = this.#pendingObject(id) ?? this.#known.object(id)?.row;
+      return row === undefined ? [] : [own(row)];
+    });
   }
 
   override async objectsOf(query: ObjectQuery): Promise<Raw<StoredObject>[]> {
@@ -258,13 +257,15 @@ export class PostgresWriter extends Questions implements WriteEngine {
   }
 
   override async record(key: RecordKey): Promise<Raw<StoredRecord> | undefined> {
-    await this.#flushWhere((changes) => changes.record(key) !== undefined);
-    return super.record(key);
+    const row = await this.#recordNow(key);
+    return row && own(row);
   }
 
   override async records(query: RecordQuery): Promise<Raw<StoredRecord>[]> {
     await this.#flushWhere((changes) => changes.touches(query));
-    return super.records(query);
+    const found = await super.records(query);
+    for (const row of found) this.#known.keepRecord(row, row);
+    return found;
   }
 
   override async count(query: CountQuery): Promise<number> {
@@ -311,18 +312,37 @@ export class PostgresWriter extends Questions implements WriteEngine {
     if (statement === undefined) return;
     this.#wrote = true;
     await this.ask(statement.text, statement.values);
+    this.#known.brought(all);
   }
 
-  #pending(key: RecordKey): RecordChange | undefined {
+  #pendingRecord(key: RecordKey): RecordChange | undefined {
     return this.#current.record(key) ?? this.#kept.record(key);
   }
 
-  /** What the database has of a record, as of its `version` just asked for. */
-  #storedOf(key: RecordKey): Indexed | undefined {
-    const pending = this.#pending(key);
-    if (pending !== undefined) return pending.stored;
-    if (this.#known?.kind === key.kind && this.#known.key === key.key) return this.#known.stored;
-    throw new ThroughlineError('internal', 'a record was changed before its version was asked for');
+  #pendingObject(id: string): Raw<StoredObject> | undefined {
+    return this.#current.objects.get(id) ?? this.#kept.objects.get(id);
+  }
+
+  #hasObject(id: string): boolean {
+    return this.#pendingObject(id) !== undefined || this.#known.object(id) !== undefined;
+  }
+
+  /** With what is kept back. Not to be given away. */
+  async #recordNow(key: RecordKey): Promise<Raw<StoredRecord> | undefined> {
+    const pending = this.#pendingRecord(key);
+    if (pending !== undefined) return pending.wanted;
+    const known = this.#known.record(key);
+    if (known !== undefined) return known.row;
+    const found = await super.record(key);
+    this.#known.keepRecord(key, found);
+    return found;
+  }
+
+  /** What the database has of a record, whose version was asked for just now. */
+  #stored(key: RecordKey): Raw<StoredRecord> | undefined {
+    const pending = this.#pendingRecord(key);
+    if (pending !== undefined) return undefined;
+    return this.#known.record(key)?.row;
   }
 
   #running(): Connection {
@@ -339,7 +359,7 @@ export class PostgresWriter extends Questions implements WriteEngine {
     this.#marked = undefined;
     this.#saved = false;
     this.#failure = undefined;
-    this.#known = undefined;
+    this.#known.clear();
   }
 
   /**
