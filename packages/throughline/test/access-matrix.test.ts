@@ -1,75 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { Hub } from '../src/hub/index.ts';
 import { named } from '../src/server/conformance.ts';
-import { apiRows, hubRows, withoutPrincipal, type Row } from './access-rows.ts';
-import { everybody, missing, people, secret, World, type Ids, type Known } from './access-world.ts';
+import { hubRows, withoutPrincipal } from './access-hub-rows.ts';
+import { apiRows } from './access-rows.ts';
+import { hold, isAllowed, tells, type Call } from './access-checks.ts';
+import { everybody, people, World, type Known } from './access-world.ts';
 
-const isAllowed = ({ allowed }: Row, person: Known): boolean =>
-  allowed === 'anyone' || allowed.includes(person);
-
-/** An answer with the ids that were asked for made alike, so that only they may differ. */
-const alike = (text: string, ids: Ids): string =>
-  Object.values<string>({ ...ids }).reduce(
-    (all, id) => (id === '' ? all : all.replaceAll(id, 'ID')),
-    text,
-  );
-
-/** Whether an answer holds anything of the owner's case. */
-const tells = (text: string, { context, task, run, activity }: Ids): boolean =>
-  [secret, context, `"${task}"`, run, activity].some((each) => text.includes(each));
-
-/** A call as one person makes it with some ids: what it says, and whether it went through. */
-type Call = (world: World, ids: Ids) => Promise<{ done: boolean; text: string }>;
-
-/**
- * Refused like what is missing: the same words apart from the echoed id, as many reads, nothing written.
- */
-async function expectRefusal(world: World, call: Call, row: Row): Promise<void> {
-  const before = await world.state();
-  const foreign = await world.reads(() => call(world, world.ids));
-  const none = await world.reads(() => call(world, missing));
-  const told = { ...foreign.result, text: alike(foreign.result.text, world.ids) };
-  expect(told).toEqual({ ...none.result, text: alike(none.result.text, missing) });
-  expect(told.done).toBe(false);
-  expect(tells(told.text, world.ids)).toBe(false);
-  if (row.readsDiffer === undefined) {
-    expect({ reads: foreign.reads }).toEqual({ reads: none.reads });
-  }
-  expect(await world.state()).toEqual(before);
-}
-
-async function expectList(world: World, call: Call, isThere: boolean): Promise<void> {
-  const { done, text } = await call(world, world.ids);
-  expect({ done, there: tells(text, world.ids) }).toEqual({ done: true, there: isThere });
-}
-
-/** Holds one row against everybody: refusals in one world, what is let through in worlds of their own. */
-async function hold(
-  row: Row,
-  callers: readonly Known[],
-  may: (person: Known) => boolean,
-  callOf: (person: Known) => Call,
-): Promise<void> {
-  const world = await World.open();
-  for (const person of callers) {
-    try {
-      if (row.lists === true) await expectList(world, callOf(person), may(person));
-      else if (!may(person)) await expectRefusal(world, callOf(person), row);
-    } catch (error) {
-      throw new Error(`${person}: ${error instanceof Error ? error.message : ''}`, {
-        cause: error,
-      });
-    }
-  }
-  let own = world;
-  for (const person of callers.filter((each) => row.lists !== true && may(each))) {
-    const before = await own.state();
-    const { done, text } = await callOf(person)(own, own.ids);
-    expect({ person, done, text: done ? '' : text }).toEqual({ person, done: true, text: '' });
-    const { hash, writes } = await own.state();
-    if (hash !== before.hash || writes !== before.writes) own = await World.open();
-  }
-}
+const methodsOf = (of: object): string[] =>
+  Object.getOwnPropertyNames(of).filter((name) => name !== 'constructor');
+const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
 describe('over the API', () => {
   it('every route has a row, and every row a route', () => {
@@ -134,8 +73,6 @@ describe('over the API', () => {
 describe('in the hub’s own process', () => {
   it('every method has a row, and every row a method', async () => {
     const { hub } = await World.open();
-    const methodsOf = (of: object): string[] =>
-      Object.getOwnPropertyNames(of).filter((name) => name !== 'constructor');
     const desks = [
       ...methodsOf(Object.getPrototypeOf(hub.master(people.agent))).map((name) => `master.${name}`),
       ...methodsOf(hub.agent(people.agent)).map((name) => `agent.${name}`),
@@ -143,7 +80,6 @@ describe('in the hub’s own process', () => {
     const methods = methodsOf(Hub.prototype).filter(
       (name) => !withoutPrincipal.includes(name) && name !== 'master' && name !== 'agent',
     );
-    const byText = (a: string, b: string): number => (a < b ? -1 : 1);
     expect(Object.keys(hubRows).toSorted(byText)).toEqual([...methods, ...desks].toSorted(byText));
   });
 

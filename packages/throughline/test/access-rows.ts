@@ -1,12 +1,11 @@
-/** Who may do what, one row an operation: over the API, and in the hub's own process. */
-import type { Hub } from '../src/hub/index.ts';
-import type { Principal } from '../src/model/index.ts';
+/** Who may do what over the API, one row a route. */
 import type { Sample } from '../src/server/conformance.ts';
 import {
   cancelSeen,
   contentUri,
   digest,
   handover,
+  handoverTexts,
   observations,
   people,
   pushConfig,
@@ -20,6 +19,8 @@ export interface Row {
   readonly allowed: readonly Known[] | 'anyone';
   /** A refusal may read more where the object is there, and why; elsewhere it reads as often. */
   readonly readsDiffer?: string;
+  /** May read it otherwise, and may be told that it is there. */
+  readonly knows?: readonly Known[];
   /** Names nothing of others: everybody gets an answer, and only these find the case in it. */
   readonly lists?: true;
 }
@@ -30,10 +31,10 @@ export interface ApiRow extends Row {
   readonly handedOn?: readonly Known[];
 }
 
-const manage: readonly Known[] = ['owner', 'operator'];
-const read: readonly Known[] = ['owner', 'get', 'operator'];
-const part: readonly Known[] = ['owner', 'agent'];
-const self: readonly Known[] = ['agent'];
+export const manage: readonly Known[] = ['owner', 'operator'];
+export const read: readonly Known[] = ['owner', 'get', 'operator'];
+export const part: readonly Known[] = ['owner', 'agent'];
+export const self: readonly Known[] = ['agent'];
 /** An agent writes its own work, whoever's credential it presents. */
 const itsOwn: readonly Known[] = [
   'owner',
@@ -49,24 +50,24 @@ const itsOwn: readonly Known[] = [
 ];
 
 const inPath = (id: string): Sample => ({ params: { id } });
-const held = 'a statement is held against what the graph knows of its object';
-const bytes = new Uint8Array([1]);
-const newResource = `res_${'1'.repeat(26)}`;
-const newTask = `tsk_${'1'.repeat(26)}`;
-const admission = ({ context }: Ids) => ({
+export const held = 'a statement is held against what the graph knows of its object';
+export const bytes = new Uint8Array([1]);
+export const newResource = `res_${'1'.repeat(26)}`;
+export const newTask = `tsk_${'1'.repeat(26)}`;
+export const admission = ({ context }: Ids) => ({
   agent: people.agent.id,
   messageId: 'new',
   referenceTaskIds: [],
   payload: digest,
   contextId: context,
 });
-const reply = ({ message, open }: Ids) => ({
+export const reply = ({ message, open }: Ids) => ({
   agent: people.agent.id,
   messageId: message,
   contextId: open,
   reply: 'yes',
 });
-const replySeen = ({ message, open }: Ids) =>
+export const replySeen = ({ message, open }: Ids) =>
   observations({ ...recordOf({ ...blank, context: open }), id: 'reply-1', messageId: message });
 const blank: Ids = {
   context: '',
@@ -82,16 +83,18 @@ const blank: Ids = {
   assertion: '',
   message: '',
   open: '',
+  subtask: '',
+  subDialog: '',
 };
 const push = ({ task }: Ids): Sample => ({ params: { id: task, config: 'push-1' } });
-const correction = ({ publicTask }: Ids) => ({
+export const correction = ({ publicTask }: Ids) => ({
   corrections: [{ about: publicTask, statement: { says: 'task.unresolved' as const } }],
 });
-const closing = ({ activity }: Ids) => ({
-  about: activity,
-  statement: { says: 'activity.closed' as const },
+export const knowing = ({ activity }: Ids) => ({
+  about: newResource,
+  statement: { says: 'resource.known' as const, activity, name: 'rows' },
 });
-const run = ({ activity }: Ids, id: string) => ({
+export const run = ({ activity }: Ids, id: string) => ({
   id,
   activity,
   done: false,
@@ -167,7 +170,7 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
   'post /assertions': {
     allowed: part,
     readsDiffer: held,
-    sample: (ids) => ({ json: { drafts: [closing(ids)] } }),
+    sample: (ids) => ({ json: { drafts: [knowing(ids)] } }),
   },
   'post /participants': {
     allowed: 'anyone',
@@ -203,17 +206,19 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
   },
   'get /runs': { allowed: self, lists: true, sample: () => ({ query: { open: 'true' } }) },
   'post /handovers': {
-    allowed: part,
-    sample: ({ publicTask, dialog }) => ({
-      json: { handover: handover(publicTask, dialog), texts: { sent: 'a', fullHistory: 'b' } },
+    allowed: self,
+    readsDiffer: held,
+    sample: ({ subtask, subDialog }) => ({
+      json: { handover: handover(subtask, subDialog), texts: handoverTexts },
     }),
   },
   'get /cases': { allowed: read, lists: true, sample: () => ({}) },
   'get /cases/{id}': { allowed: read, sample: ({ context }) => inPath(context) },
   'get /cases/{id}/timeline': { allowed: read, sample: ({ context }) => inPath(context) },
   'get /cases/{id}/handovers/{taskId}/texts': {
-    allowed: read,
-    sample: ({ context, publicTask }) => ({ params: { id: context, taskId: publicTask } }),
+    readsDiffer: held,
+    allowed: ['agent', 'operator'],
+    sample: ({ activity, subtask }) => ({ params: { id: activity, taskId: subtask } }),
   },
   'get /explain': { allowed: read, sample: ({ task }) => ({ query: { a: task } }) },
   'post /contexts/{id}/grants': {
@@ -268,235 +273,3 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
   },
   'delete /cases/{id}': { allowed: manage, sample: ({ context }) => inPath(context) },
 };
-
-export interface HubRow extends Row {
-  readonly call: (hub: Hub, principal: Principal, ids: Ids) => Promise<unknown>;
-}
-
-/** Methods that ask in nobody's name: they are for whoever runs the hub. */
-export const withoutPrincipal: readonly string[] = [
-  'authenticate',
-  'bootstrapKey',
-  'close',
-  'constructor',
-  'endPageSession',
-  'health',
-  'openPageSession',
-  'pageCode',
-  'pageSession',
-  'sweep',
-  'terms',
-  'via',
-];
-
-/** By method; a method without a row fails. `master.` and `agent.` are the desks of those. */
-export const hubRows: Readonly<Record<string, HubRow>> = {
-  admit: {
-    allowed: ['owner', 'send'],
-    call: (hub, principal, ids) => hub.admit({ principal }, admission(ids)),
-  },
-  saveReply: {
-    allowed: ['owner', 'agent'],
-    call: (hub, principal, ids) => hub.saveReply({ principal }, reply(ids), replySeen(ids)),
-  },
-  loadTask: {
-    allowed: [...read, 'agent'],
-    call: (hub, principal, { task }) => found(hub.loadTask({ principal }, task)),
-  },
-  saveTask: {
-    allowed: ['owner', 'send', 'agent'],
-    call: (hub, principal, ids) => hub.saveTask({ principal }, recordOf(ids), []),
-  },
-  listTasks: {
-    allowed: ['owner', 'list', 'operator', 'agent'],
-    lists: true,
-    call: (hub, principal, { context }) => hub.listTasks({ principal }, { contextId: context }),
-  },
-  observe: {
-    allowed: ['owner', 'cancel', 'operator', 'agent'],
-    call: (hub, principal, ids) => hub.observe({ principal }, [cancelSeen(ids)]),
-  },
-  savePushConfig: {
-    allowed: ['owner', 'push'],
-    call: (hub, principal, { task }) => hub.savePushConfig({ principal }, pushConfig(task)),
-  },
-  loadPushConfigs: {
-    allowed: ['owner', 'push', 'agent'],
-    call: (hub, principal, { task }) => hub.loadPushConfigs({ principal }, { taskId: task }),
-  },
-  deletePushConfig: {
-    allowed: ['owner', 'push'],
-    call: (hub, principal, { task }) => hub.deletePushConfig({ principal }, task, 'push-1'),
-  },
-  settlePushConfig: {
-    allowed: self,
-    call: (hub, principal, { task }) => {
-      const config = { taskId: task, id: 'push-1', owner: people.owner.id };
-      return hub.settlePushConfig({ principal }, config);
-    },
-  },
-  cases: { allowed: read, lists: true, call: (hub, principal) => hub.cases(principal) },
-  caseView: {
-    allowed: read,
-    call: (hub, principal, { activity }) => hub.caseView(principal, activity),
-  },
-  timeline: {
-    allowed: read,
-    call: (hub, principal, { task }) => hub.timeline(principal, task),
-  },
-  explain: {
-    allowed: read,
-    call: (hub, principal, { dialog }) => hub.explain(principal, dialog),
-  },
-  handoverTexts: {
-    allowed: read,
-    call: (hub, principal, ids) => hub.handoverTexts(principal, ids.activity, ids.publicTask),
-  },
-  closeCase: {
-    allowed: manage,
-    call: (hub, principal, { activity }) => hub.closeCase(principal, activity),
-  },
-  reopenCase: {
-    allowed: manage,
-    call: (hub, principal, { activity }) => hub.reopenCase(principal, activity),
-  },
-  labelCase: {
-    allowed: manage,
-    call: (hub, principal, { activity }) =>
-      hub.labelCase(principal, activity, { label: { name: 'a', value: 'b' } }),
-  },
-  mergeCase: {
-    allowed: manage,
-    call: (hub, principal, { activity, into }) => hub.mergeCase(principal, activity, { into }),
-  },
-  splitCase: {
-    allowed: manage,
-    call: (hub, principal, { activity }) => hub.splitCase(principal, activity),
-  },
-  correctCase: {
-    allowed: manage,
-    call: (hub, principal, ids) => hub.correctCase(principal, ids.activity, correction(ids)),
-  },
-  undoInCase: {
-    allowed: manage,
-    call: (hub, principal, { activity, assertion }) =>
-      hub.undoInCase(principal, activity, { assertion }),
-  },
-  eraseCase: {
-    allowed: manage,
-    call: (hub, principal, { activity }) => hub.eraseCase(principal, activity),
-  },
-  grant: {
-    allowed: manage,
-    call: (hub, principal, { context }) =>
-      hub.grant(principal, context, { grantee: 'x', operations: ['get'] }),
-  },
-  grants: {
-    allowed: manage,
-    call: (hub, principal, { context }) => hub.grants(principal, context),
-  },
-  revokeGrant: {
-    allowed: manage,
-    call: (hub, principal, { grant }) => hub.revokeGrant(principal, grant),
-  },
-  createKey: {
-    allowed: ['operator'],
-    call: (hub, principal) => hub.createKey(principal, { principal: people.stranger }),
-  },
-  keys: { allowed: ['operator', 'outsider'], call: (hub, principal) => hub.keys(principal) },
-  revokeKey: {
-    allowed: ['operator'],
-    call: (hub, principal, { key }) => hub.revokeKey(principal, key),
-  },
-  quotaReport: {
-    allowed: ['operator', 'outsider'],
-    call: (hub, principal) => hub.quotaReport(principal),
-  },
-  setQuotas: {
-    allowed: ['operator', 'outsider'],
-    call: (hub, principal) => hub.setQuotas(principal, { tenant: {}, principal: {} }),
-  },
-  'master.newId': {
-    allowed: 'anyone',
-    call: async (hub, principal) => hub.master(principal).newId('task'),
-  },
-  'master.participant': {
-    allowed: 'anyone',
-    call: (hub, principal) =>
-      hub.master(principal).participant({ kind: 'tool', url: 'https://tool.example/' }),
-  },
-  'master.assert': {
-    allowed: part,
-    readsDiffer: held,
-    call: (hub, principal, ids) => hub.master(principal).assert([closing(ids)]),
-  },
-  'master.locate': {
-    allowed: ['owner', 'agent', 'operator'],
-    call: (hub, principal, { task }) => hub.master(principal).locate(task),
-  },
-  'master.putContent': {
-    allowed: part,
-    call: (hub, principal, { activity }) =>
-      hub.master(principal).putContent({
-        activity,
-        resource: newResource,
-        mediaType: 'text/plain',
-        bytes,
-      }),
-  },
-  'master.getContent': {
-    allowed: part,
-    call: (hub, principal, ids) => hub.master(principal).getContent(contentUri(ids)),
-  },
-  'master.readToken': {
-    allowed: part,
-    call: (hub, principal, ids) =>
-      hub.master(principal).readToken({ uri: contentUri(ids), audience: 'x', seconds: 60 }),
-  },
-  'master.callToken': {
-    allowed: 'anyone',
-    call: (hub, principal) =>
-      hub.master(principal).callToken({ audience: people.agent.id, seconds: 60 }),
-  },
-  'master.saveRun': {
-    allowed: part,
-    call: (hub, principal, ids) => hub.master(principal).saveRun(run(ids, newTask)),
-  },
-  'master.loadRun': {
-    allowed: self,
-    call: (hub, principal, ids) => found(hub.master(principal).loadRun(ids.run)),
-  },
-  'master.openRuns': {
-    allowed: self,
-    lists: true,
-    call: (hub, principal) => hub.master(principal).openRuns(),
-  },
-  'master.saveHandover': {
-    allowed: part,
-    call: (hub, principal, { publicTask, dialog }) =>
-      hub
-        .master(principal)
-        .saveHandover(handover(publicTask, dialog), { sent: 'a', fullHistory: 'b' }),
-  },
-  'agent.getContent': {
-    // Without a token made for the reader, only those it belongs to.
-    allowed: part,
-    call: (hub, principal, ids) => hub.agent(principal).getContent(contentUri(ids), 'no.to.ken'),
-  },
-  'agent.putOutput': {
-    allowed: self,
-    call: (hub, principal, { task }) =>
-      hub.agent(principal).putOutput({ taskId: task, name: 'x', mediaType: 'text/plain', bytes }),
-  },
-};
-
-class Missing extends Error {
-  readonly code = 'not-found';
-}
-
-/** What a port says by giving nothing. */
-async function found<T>(answer: Promise<T | undefined>): Promise<T> {
-  const value = await answer;
-  if (value === undefined) throw new Missing('there is none');
-  return value;
-}

@@ -60,6 +60,9 @@ export interface Ids {
   readonly assertion: string;
   readonly message: string;
   readonly open: string;
+  /** What the desk handed to a tool. */
+  readonly subtask: string;
+  readonly subDialog: string;
 }
 
 const zeros = '0'.repeat(26);
@@ -78,6 +81,8 @@ export const missing: Ids = {
   assertion: `asr_${zeros}`,
   message: 'message-0',
   open: `ctx_${zeros}`,
+  subtask: `tsk_${zeros}`,
+  subDialog: `dlg_${zeros}`,
 };
 
 const reading = [
@@ -119,7 +124,7 @@ export const secret = 'the secret of the owner';
 export class World {
   readonly hub: Hub;
   readonly store: Store;
-  readonly keys: Readonly<Record<Known, string>>;
+  readonly keys: ReadonlyMap<Known, string>;
   readonly calls: { reads: number; writes: number };
   ids: Ids = missing;
 
@@ -128,7 +133,22 @@ export class World {
     const calls = { reads: 0, writes: 0 };
     const counting: Store = {
       read: (work) => store.read((reader) => work(counted(reader, calls))),
-      write: (work) => store.write((writer) => work(counted(writer, calls))),
+      // Only what was not undone counts as written.
+      async write(work) {
+        const own = { reads: 0, writes: 0 };
+        try {
+          return await store.write((writer) => {
+            own.writes = 0;
+            return work(counted(writer, own));
+          });
+        } catch (error) {
+          own.writes = 0;
+          throw error;
+        } finally {
+          calls.reads += own.reads;
+          calls.writes += own.writes;
+        }
+      },
       onCommit: (listener) => store.onCommit(listener),
       close: () => store.close(),
     };
@@ -138,11 +158,9 @@ export class World {
       origin,
       clock: () => new Date(at),
     });
-    const keys: Partial<Record<Known, string>> = {};
-    for (const person of everybody) keys[person] = await hub.bootstrapKey(people[person]);
-    const all = Object.fromEntries(everybody.map((person) => [person, keys[person] ?? '']));
-    // Every name of it was just put there.
-    const world = new World(hub, store, all as Record<Known, string>, calls);
+    const keys = new Map<Known, string>();
+    for (const person of everybody) keys.set(person, await hub.bootstrapKey(people[person]));
+    const world = new World(hub, store, keys, calls);
     await world.#make();
     return world;
   }
@@ -150,7 +168,7 @@ export class World {
   private constructor(
     hub: Hub,
     store: Store,
-    keys: Readonly<Record<Known, string>>,
+    keys: ReadonlyMap<Known, string>,
     calls: { reads: number; writes: number },
   ) {
     this.hub = hub;
@@ -160,7 +178,7 @@ export class World {
   }
 
   credential(person: Known): string {
-    return `Bearer ${this.keys[person]}`;
+    return `Bearer ${this.keys.get(person) ?? ''}`;
   }
 
   /** Lets a message of the owner in, and stores the task that it leads to. */
@@ -179,7 +197,9 @@ export class World {
       contextId: admitted.contextId,
       agent: people.agent.id,
       version: 0,
-      state: 'in-progress',
+      // Waits for the owner, so that no agent that starts takes it up.
+      state: 'awaiting',
+      awaiting: 'input',
       statusAt: at,
       messageId,
       body: { id: taskId, contextId: admitted.contextId, history: [], artifacts: [], secret },
@@ -210,10 +230,23 @@ export class World {
     const run = master.newId('task');
     const state = { secret };
     await master.saveRun({ id: run, activity: place.activity, done: false, state, expected: 0 });
-    await master.saveHandover(handover(place.task, place.dialog), {
-      sent: secret,
-      fullHistory: secret,
-    });
+    const [subDialog, subtask] = [master.newId('dialog'), master.newId('task')];
+    const desk = await master.participant({ kind: 'agent', principal: agent.id });
+    const tool = await master.participant({ kind: 'tool', url: 'https://known.example/' });
+    const { activity } = place;
+    await master.assert([
+      {
+        about: subDialog,
+        statement: {
+          says: 'dialog.opened',
+          activity,
+          participants: [desk, tool],
+          managed: 'none',
+        },
+      },
+      { about: subtask, statement: { says: 'task.defined', dialog: subDialog } },
+    ]);
+    await master.saveHandover(handover(subtask, subDialog), handoverTexts);
     await hub.savePushConfig({ principal: owner }, pushConfig('task-1'));
     const key = await hub.createKey(people.operator, { principal: people.stranger });
     const said = await hub.labelCase(owner, context, { label: { name: 'ticket', value: '1' } });
@@ -235,6 +268,8 @@ export class World {
       assertion: said.assertions[0] ?? '',
       message: 'message-1',
       open: waiting.contextId,
+      subtask,
+      subDialog,
     };
   }
 
@@ -289,6 +324,7 @@ export const pushConfig = (taskId: string): PushConfig => ({
   token: secret,
 });
 
+export const handoverTexts = { sent: secret, fullHistory: secret };
 export const handover = (task: string, dialog: string) => ({
   task,
   dialog,

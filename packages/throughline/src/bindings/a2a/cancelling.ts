@@ -29,7 +29,7 @@ export async function cancelTask(side: AgentSide, caller: Caller, taskId: string
   const live = side.lives.get(taskId);
   if (live === undefined) await endIdle(side, record, client, cancelled);
   else await cancelLive(side, live);
-  return answerFor(await recordFor(side, caller, taskId));
+  return answerFor(await recordFor(side, caller, taskId, 'cancel'));
 }
 
 /** A request is not the cancellation: a task that is not over yet is shown as it is. */
