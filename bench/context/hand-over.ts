@@ -13,8 +13,16 @@ export interface Text {
 const written = ({ title, text }: Text): string =>
   text === '' ? '' : `${title === '' ? '' : `${title}\n`}${text}\n`;
 
-export const tokensOf = (texts: readonly Text[]): number =>
-  countTokens(texts.map(written).join('\n'));
+const counted = new WeakMap<readonly Text[], number>();
+
+/** Tokens of all that goes out; counted once for each list. */
+export function tokensOf(texts: readonly Text[]): number {
+  const known = counted.get(texts);
+  if (known !== undefined) return known;
+  const tokens = countTokens(texts.map(written).join('\n'));
+  counted.set(texts, tokens);
+  return tokens;
+}
 
 /** A way to hand a history over for one question, within a share of the tokens of all of it. */
 export type HandOver = (history: readonly Text[], question: string, share: number) => Text[];
@@ -66,7 +74,7 @@ export function byLot(seed: number): HandOver {
       let left = ratio * tokensOf(history);
       const kept = history.map(() => new Set<number>());
       for (const { place } of drawn) {
-        const tokens = countTokens(sentences[place.text]?.[place.at] ?? '');
+        const tokens = ofSentence(sentences[place.text]?.[place.at] ?? '');
         if (tokens > left) continue;
         left -= tokens;
         kept[place.text]?.add(place.at);
@@ -76,6 +84,14 @@ export function byLot(seed: number): HandOver {
         text: kept[text]?.size === 0 ? '' : withGaps(sentences[text] ?? [], kept[text]),
       }));
     });
+}
+
+const known = new Map<string, number>();
+
+function ofSentence(sentence: string): number {
+  let tokens = known.get(sentence);
+  if (tokens === undefined) known.set(sentence, (tokens = countTokens(sentence)));
+  return tokens;
 }
 
 const withGaps = (sentences: readonly string[], kept: ReadonlySet<number> | undefined): string =>

@@ -13,12 +13,12 @@ const shown = ({ name, unit, ours, beside, besideWhat, ratio, spread, bar, ok }:
   const more = Object.entries(spread).map(([what, value]) => `${what} ${number(value)}`);
   return [
     `${state} ${name}: ${number(ours)} ${unit}${asked}${ok ? '' : `, ${number((bar ?? 0) - ours)} short`}`,
-    `     beside ${number(beside)} (${besideWhat}): ${number(ratio)} ×`,
+    `     beside ${number(beside)} (${besideWhat})${ratio === undefined ? '' : `: ${number(ratio)} ×`}`,
     ...(more.length > 0 ? [`     ${more.join(', ')}`] : []),
   ].join('\n');
 };
 
-console.error('Measuring compression; this takes about a minute.');
+console.error('Measuring compression; this takes a minute or two.');
 const result = run();
 const file = new URL('../results/context.json', import.meta.url);
 mkdirSync(new URL('.', file), { recursive: true });

@@ -6,7 +6,8 @@ export interface Row {
   readonly ours: number;
   readonly beside: number;
   readonly besideWhat: string;
-  readonly ratio: number;
+  /** Ours ÷ beside; absent beside nothing. */
+  readonly ratio?: number;
   /** Further figures of the same measure, by name. */
   readonly spread: Readonly<Record<string, number>>;
   /** The least that `ours` must be; absent where nothing is asked. */
@@ -23,7 +24,7 @@ export interface Result {
 export function row(fields: Omit<Row, 'ratio' | 'ok'>): Row {
   return {
     ...fields,
-    ratio: fields.ours / fields.beside,
+    ...(fields.beside > 0 && { ratio: fields.ours / fields.beside }),
     ok: fields.bar === undefined || fields.ours >= fields.bar,
   };
 }

@@ -29,7 +29,10 @@ interface Asked<Of> {
   readonly measure: (some: readonly Of[], share: number, handOver: HandOver) => Kept;
 }
 
-/** One measure at one budget: kept at all, kept in its place, and the tokens that took. */
+/**
+ * One measure at one budget: kept at all, on which the bar stands; and, counted apart, kept in its own
+ * place and not by chance in another.
+ */
 function rowsOf<Of>({ name, what, all, share, bar, measure }: Asked<Of>): Row[] {
   const { tuned, reported } = halves(all);
   const [onTuned, onReported, onAll] = [tuned, reported, all].map((some) =>
@@ -38,7 +41,7 @@ function rowsOf<Of>({ name, what, all, share, bar, measure }: Asked<Of>): Row[] 
   if (onTuned === undefined || onReported === undefined || onAll === undefined) return [];
   const lot = Array.from({ length: lots }, (_, seed) => measure(reported, share, byLot(seed)));
   const at = `${name} at ≤ ${share * 100} % of the tokens`;
-  const compare = (key: 'kept' | 'inPlace', title: string): Row => {
+  const compare = (key: 'kept' | 'inPlace', title: string, least?: number): Row => {
     const drawn = lot.map((each) => each[key]);
     return row({
       name: `${at}: ${title}`,
@@ -53,12 +56,13 @@ function rowsOf<Of>({ name, what, all, share, bar, measure }: Asked<Of>): Row[] 
         'most by lot': Math.max(...drawn),
         'mean share of tokens': onReported.tokens,
         'greatest share of tokens': onReported.mostTokens,
+        'short of the bar': Math.max(0, bar - onReported[key]),
       },
-      bar,
+      bar: least,
     });
   };
   return [
-    compare('kept', 'answer kept'),
+    compare('kept', 'answer kept', bar),
     compare('inPlace', 'answer kept in its place, not by chance elsewhere'),
     ...peers.map((peer) => {
       const theirs = measure(reported, share, peer.handOver);
@@ -96,7 +100,7 @@ function speedRow(
   const { compressing, counting } = measureSpeed(texts, mediaType);
   return row({
     name,
-    unit: 'MB/s',
+    unit: 'MB per second of processor time',
     ours: compressing.median,
     beside: counting.median,
     besideWhat: 'only counting the tokens',
@@ -105,7 +109,7 @@ function speedRow(
   });
 }
 
-/** Measures compression on both data sets; takes about a minute. */
+/** Measures compression on both data sets; takes a minute or two. */
 export function run(): Result {
   const [chains, papers] = [readChains(), readPapers()];
   const musique = {

@@ -1,7 +1,10 @@
 import { compress, countTokens, type FetchedItem } from 'throughline/handover';
 
 export interface Speed {
-  /** Megabytes of UTF-8 per second; the median of the turns, with the slowest and the fastest. */
+  /**
+   * Megabytes of UTF-8 per second of processor time (so that a busy machine does not count); the median
+   * of the turns, with the slowest and the fastest.
+   */
   readonly median: number;
   readonly least: number;
   readonly most: number;
@@ -25,18 +28,26 @@ export function measureSpeed(
   const compressing: number[] = [];
   const counting: number[] = [];
   for (let turn = 0; turn <= turns; turn++) {
-    const started = performance.now();
-    for (const [at, each] of items.entries()) {
-      compress([each], policy, { queries: [texts[at]?.question ?? ''] });
-    }
-    const between = performance.now();
-    for (const { text } of texts) countTokens(text);
-    const ended = performance.now();
+    const compressed = secondsOf(() => {
+      for (const [at, each] of items.entries()) {
+        compress([each], policy, { queries: [texts[at]?.question ?? ''] });
+      }
+    });
+    const justCounted = secondsOf(() => {
+      for (const { text } of texts) countTokens(text);
+    });
     if (turn === 0) continue;
-    compressing.push((megabytes * 1_000) / (between - started));
-    counting.push((megabytes * 1_000) / (ended - between));
+    compressing.push(megabytes / compressed);
+    counting.push(megabytes / justCounted);
   }
   return { compressing: speed(compressing), counting: speed(counting) };
+}
+
+function secondsOf(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1e6;
 }
 
 const item = (at: number, mediaType: string): FetchedItem['item'] => ({

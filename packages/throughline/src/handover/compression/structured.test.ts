@@ -38,6 +38,11 @@ describe('cutting JSON', () => {
     expect(texts(cutJson(json, countTokens))).toEqual([json]);
   });
 
+  it('gives up going down at some depth, and keeps the whole', () => {
+    const deep = `${'['.repeat(150_000)}${']'.repeat(150_000)}`;
+    expect(cutJson(deep, () => 1).units).toHaveLength(1);
+  });
+
   it('joins all rows to the same text, whatever the value', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
