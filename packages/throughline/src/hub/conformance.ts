@@ -13,6 +13,7 @@ import {
   type TaskState,
 } from '../model/index.ts';
 import { openMemoryStore, openSqliteStore, type Store } from '../store/index.ts';
+import { sharedStore } from '../store/postgres/conformance.ts';
 import { Hub, type HubOptions } from './hub.ts';
 import { digestOf } from './vault.ts';
 
@@ -28,6 +29,7 @@ export async function twoOnOneFile(): Promise<[Store, Store]> {
 export const stores: readonly (readonly [name: string, open: () => Promise<Store>])[] = [
   ['memory', () => openMemoryStore()],
   ['SQLite', () => openSqliteStore({ path: join(folder, `${files++}.db`) })],
+  ['PostgreSQL', sharedStore],
 ];
 
 const of = (id: string, role: Principal['role'] = 'caller', tenant = 'shop'): Principal => ({

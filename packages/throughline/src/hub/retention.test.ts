@@ -143,16 +143,20 @@ describe.each(stores)('what is kept for a time (%s)', (_name, open) => {
     expect(await sweep()).toEqual(nothing);
   });
 
-  it('goes in passes of a bounded size, each of which says whether there is more', async () => {
-    for (let i = 0; i < 501; i++) await scene.admit(priya);
-    scene.pass(31 * day);
-    const first = await scene.hub.sweep();
-    expect(first.more).toBe(true);
-    expect(first.contexts).toBeLessThan(501);
-    await sweep();
-    const report = await scene.hub.quotaReport(boss, 'priya');
-    expect(report.used.principal?.contexts).toBe(0);
-  });
+  it(
+    'goes in passes of a bounded size, each of which says whether there is more',
+    { timeout: 30_000 },
+    async () => {
+      for (let i = 0; i < 501; i++) await scene.admit(priya);
+      scene.pass(31 * day);
+      const first = await scene.hub.sweep();
+      expect(first.more).toBe(true);
+      expect(first.contexts).toBeLessThan(501);
+      await sweep();
+      const report = await scene.hub.quotaReport(boss, 'priya');
+      expect(report.used.principal?.contexts).toBe(0);
+    },
+  );
 });
 
 describe('terms that can’t be', () => {
