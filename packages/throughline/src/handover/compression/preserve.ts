@@ -25,7 +25,7 @@ const contextFields: ReadonlySet<string> = new Set<keyof AgentContext>([
 ]);
 
 /** Keys of a path such as `ContextItems[].Description`; `[]` stands for every element, `[2]` for one. */
-export function pathKeys(path: string): string[] {
+function pathKeys(path: string): string[] {
   return path.split(/[.[]/).flatMap((key, at) => (key === '' && at === 0 ? [] : [key]));
 }
 
