@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
-import { compress, type Compressed } from '../handover/compress.ts';
+import { compress, type Compressed, type FetchedItem } from '../handover/compress.ts';
 import { isText } from '../handover/media.ts';
 import type { AgentContext } from '../model/agent-context.ts';
 import type { ContentAccess, ContentRef } from '../model/content.ts';
@@ -51,13 +51,12 @@ export class ItemReader {
   }
 
   async materials(): Promise<Compressed> {
-    const texts = [];
+    const fetched: FetchedItem[] = [];
     for (const { ContextID: id, MediaType: mediaType } of this.#context.ContextItems) {
-      if (!isText(mediaType)) continue;
-      const fetched = await this.fetch(id);
-      texts.push({ item: fetched.item, text: fetched.text() });
+      const { item, bytes, text } = await this.fetch(id);
+      fetched.push(isText(mediaType) ? { item, text: text() } : { item, bytes });
     }
-    return compress(texts, this.#context.CompressionPolicy);
+    return compress(fetched, this.#context.CompressionPolicy, { context: this.#context });
   }
 }
 
