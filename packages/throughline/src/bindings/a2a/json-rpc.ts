@@ -94,7 +94,7 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
   const answer = async (c: Context<A2aEnv>, rpc: Rpc, context: ServerCallContext) => {
     const id = rpc.id ?? null;
     const isLegacy = context.requestedVersion === legacyVersion;
-    if (!isLegacy) checkParams(rpc.method, rpc.params);
+    checkParams(rpc.method, rpc.params, isLegacy);
     const params = rpc.params ?? {};
     const stream = isLegacy ? undefined : streams[rpc.method]?.(guard, params, context);
     if (stream !== undefined) {

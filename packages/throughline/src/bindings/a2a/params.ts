@@ -95,9 +95,70 @@ const methods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ],
 ]);
 
+const legacyPart = z.union([
+  z.looseObject({ kind: z.literal('text'), text: z.string(), metadata }),
+  z.looseObject({
+    kind: z.literal('file'),
+    file: z.union([z.looseObject({ bytes: z.base64() }), z.looseObject({ uri: z.string() })]),
+    metadata,
+  }),
+  z.looseObject({ kind: z.literal('data'), data: z.record(z.string(), z.unknown()), metadata }),
+]);
+const legacyPush = z.looseObject({
+  id: text,
+  url: z.string(),
+  token: text,
+  authentication: z
+    .looseObject({ schemes: z.array(z.string()).max(8), credentials: text })
+    .nullish(),
+});
+const legacySend = z.looseObject({
+  message: z.looseObject({
+    messageId: z.string(),
+    contextId: text,
+    taskId: text,
+    role: z.enum(['user', 'agent']),
+    parts: z.array(legacyPart).max(limits.parts),
+    metadata,
+    extensions: texts,
+    referenceTaskIds: texts,
+  }),
+  configuration: z
+    .looseObject({
+      acceptedOutputModes: texts,
+      blocking: z.boolean().nullish(),
+      historyLength: count,
+      pushNotificationConfig: legacyPush.nullish(),
+    })
+    .nullish(),
+  metadata,
+});
+const legacyOne = z.looseObject({ id: z.string(), historyLength: count, metadata });
+const legacyConfig = z.looseObject({ id: z.string(), pushNotificationConfigId: text });
+
+/** The same for A2A 0.3. */
+const legacyMethods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
+  ['message/send', legacySend],
+  ['message/stream', legacySend],
+  ['tasks/get', legacyOne],
+  ['tasks/cancel', legacyOne],
+  ['tasks/resubscribe', legacyOne],
+  [
+    'tasks/pushNotificationConfig/set',
+    z.looseObject({ taskId: z.string(), pushNotificationConfig: legacyPush }),
+  ],
+  ['tasks/pushNotificationConfig/get', legacyConfig],
+  ['tasks/pushNotificationConfig/list', legacyConfig],
+  [
+    'tasks/pushNotificationConfig/delete',
+    legacyConfig.extend({ pushNotificationConfigId: z.string() }),
+  ],
+]);
+
 /** Throws `invalid`, naming the field, when a method's parameters have the wrong types. */
-export function checkParams(method: string, params: unknown): void {
-  const parsed = methods.get(method)?.safeParse(params ?? {});
+export function checkParams(method: string, params: unknown, legacy = false): void {
+  const schema = (legacy ? legacyMethods : methods).get(method);
+  const parsed = schema?.safeParse(params ?? {});
   if (parsed === undefined || parsed.success) return;
   const fields = parsed.error.issues.slice(0, 8).map(({ path, message: what }) => ({
     field: ['params', ...path].join('.'),

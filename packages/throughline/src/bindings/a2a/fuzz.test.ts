@@ -1,0 +1,169 @@
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { echo, post, startAgent, wireMessage } from './conformance.ts';
+import { restRoutes } from './rest.ts';
+
+let agent: Awaited<ReturnType<typeof startAgent>>;
+beforeAll(async () => {
+  agent = await startAgent(echo, { grpc: {}, bodyLimit: 100_000 });
+});
+afterAll(() => agent.served.close(100));
+
+const methods = [
+  'SendMessage',
+  'GetTask',
+  'ListTasks',
+  'CancelTask',
+  'CreateTaskPushNotificationConfig',
+  'GetTaskPushNotificationConfig',
+  'ListTaskPushNotificationConfigs',
+  'DeleteTaskPushNotificationConfig',
+  'GetExtendedAgentCard',
+  'message/send',
+  'tasks/get',
+  'tasks/cancel',
+  'tasks/pushNotificationConfig/set',
+];
+
+const odd = fc.oneof(
+  fc.jsonValue({ maxDepth: 4 }),
+  fc.constantFrom('../x', '\u0000', '\ud800', 'x'.repeat(3_000), 1e308, -0, '__proto__', [], {}),
+);
+
+/** A request that is right but for one thing, or nothing like one. */
+const params = fc.oneof(
+  odd,
+  fc.record(
+    {
+      message: fc
+        .record({
+          field: fc.constantFrom(
+            'messageId',
+            'role',
+            'parts',
+            'contextId',
+            'taskId',
+            'metadata',
+            'referenceTaskIds',
+            'extensions',
+            'kind',
+          ),
+          value: odd,
+        })
+        .map(({ field, value }) => ({ ...wireMessage('x'), [field]: value })),
+      configuration: odd,
+      metadata: odd,
+      tenant: odd,
+      id: odd,
+      taskId: odd,
+      pageSize: odd,
+      pageToken: odd,
+      historyLength: odd,
+      status: odd,
+      statusTimestampAfter: odd,
+      url: odd,
+      authentication: odd,
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+const runs = { numRuns: 300, seed: 20 };
+const inside = /Cannot read|is not a function|undefined \(|at .*\.ts:|node_modules/;
+
+describe('bodies that nobody meant', () => {
+  it('over JSON-RPC get an answer by name, never one of the inside', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...methods), params, async (method, given) => {
+        const version = method.includes('/') ? '0.3' : '1.0';
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: given });
+        const answer = await post(agent.url, agent.keys.alice, body, { 'a2a-version': version });
+        const { error } = answer.body;
+        expect([error?.code, error?.message]).not.toEqual([-32_603, expect.anything()]);
+        expect(error?.message ?? '').not.toMatch(inside);
+      }),
+      runs,
+    );
+  });
+
+  it('over HTTP+JSON get a status below 500', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...restRoutes.filter(({ rpc }) => !rpc.includes('Stream'))),
+        fc.record({ task: fc.string({ maxLength: 20 }), config: fc.string({ maxLength: 20 }) }),
+        params,
+        async ({ method, path, verb }, ids, given) => {
+          const filled = path
+            .replace('{task}', encodeURIComponent(ids.task))
+            .replace('{config}', encodeURIComponent(ids.config));
+          const url = `${agent.url.slice(0, -1)}${filled}${verb === undefined ? '' : `:${verb}`}`;
+          const response = await fetch(url, {
+            method,
+            headers: {
+              authorization: agent.keys.alice,
+              'a2a-version': '1.0',
+              'content-type': 'application/json',
+            },
+            ...(method === 'POST' ? { body: JSON.stringify(given) ?? '' } : {}),
+          });
+          const text = await response.text();
+          expect([response.status, response.status < 500, text]).toEqual([
+            response.status,
+            true,
+            text,
+          ]);
+          expect(text).not.toMatch(inside);
+        },
+      ),
+      runs,
+    );
+  });
+
+  it('over gRPC get a code of their own', async () => {
+    const client = new Client(agent.served.grpcAddress ?? '', credentials.createInsecure());
+    const metadata = new Metadata();
+    metadata.set('authorization', agent.keys.alice);
+    metadata.set('a2a-version', '1.0');
+    const call = (method: string, bytes: Uint8Array): Promise<ServiceError | undefined> =>
+      new Promise((resolve) => {
+        client.makeUnaryRequest(
+          `/lf.a2a.v1.A2AService/${method}`,
+          (value: Uint8Array) => Buffer.from(value),
+          (value: Buffer) => value,
+          bytes,
+          metadata,
+          (error) => resolve(error ?? undefined),
+        );
+      });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...methods.filter((name) => !name.includes('/'))),
+        fc.uint8Array({ maxLength: 200 }),
+        async (method, bytes) => {
+          const error = await call(method, bytes);
+          expect(error?.details ?? '').not.toMatch(/Cannot read|\.ts:|node_modules/);
+        },
+      ),
+      runs,
+    );
+    client.close();
+  });
+
+  it('leave the memory as it was', async () => {
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'SendMessage',
+      params: { message: wireMessage('x'.repeat(200_000)) },
+    });
+    const burst = async (): Promise<void> => {
+      await Promise.all(Array.from({ length: 50 }, () => post(agent.url, agent.keys.alice, body)));
+    };
+    await burst();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 10; i++) await burst();
+    // 500 bodies of 200 kB were 100 MB.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(64_000_000);
+  });
+});
