@@ -53,8 +53,9 @@ export class ItemReader {
   async materials(): Promise<Compressed> {
     const fetched: FetchedItem[] = [];
     for (const { ContextID: id, MediaType: mediaType } of this.#context.ContextItems) {
-      const { item, bytes, text } = await this.fetch(id);
-      fetched.push(isText(mediaType) ? { item, text: text() } : { item, bytes });
+      const content = await this.fetch(id);
+      const { item, bytes } = content;
+      fetched.push(isText(mediaType) ? { item, text: content.text() } : { item, bytes });
     }
     return compress(fetched, this.#context.CompressionPolicy, { context: this.#context });
   }
