@@ -7,8 +7,7 @@ import { exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { HubClient } from '../client/index.ts';
-import { makeCase, type MadeCase } from './conformance.ts';
-import { run } from './program.ts';
+import { commandsIn, makeCase, type MadeCase } from './conformance.ts';
 import { localPrincipal, startHub, type RunningHub } from './wire.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'throughline-'));
@@ -24,22 +23,7 @@ let made: MadeCase;
 /** What an operator's log would hold. */
 const logged: string[] = [];
 
-/** Runs a command in this process. */
-async function tell(...words: string[]) {
-  const told = { out: '', err: '' };
-  const exitCode = await run([...words, '--data', folder], {
-    stdout: { write: (text: string) => (told.out += text) },
-    stderr: { write: (text: string) => (told.err += text) },
-    env: {},
-  });
-  return { exitCode, ...told };
-}
-
-async function tellJson(...words: string[]): Promise<Record<string, unknown>> {
-  const { out, err } = await tell(...words, '--json');
-  if (err !== '') throw new Error(err);
-  return z.looseObject({ version: z.literal(1) }).parse(JSON.parse(out));
-}
+const { tell, tellJson } = commandsIn(folder);
 
 const saidIn = (json: unknown): string =>
   z.object({ assertions: z.array(z.string()).min(1) }).parse(json).assertions[0] ?? '';

@@ -1,6 +1,34 @@
+import { z } from 'zod';
 import type { HubClient } from '../client/index.ts';
 import type { DraftInput } from '../model/assertion.ts';
 import type { Observation, Party } from '../model/observation.ts';
+import { run as runCommand } from './program.ts';
+
+/** How a command ended. */
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Commands on a data folder, run in this process; `tellJson` gives what `--json` wrote. */
+export function commandsIn(folder: string) {
+  const tell = async (...words: string[]): Promise<Ended> => {
+    const told = { out: '', err: '' };
+    const exitCode = await runCommand([...words, '--data', folder], {
+      stdout: { write: (text: string) => (told.out += text) },
+      stderr: { write: (text: string) => (told.err += text) },
+      env: {},
+    });
+    return { exitCode, ...told };
+  };
+  const tellJson = async (...words: string[]): Promise<Record<string, unknown>> => {
+    const { out, err } = await tell(...words, '--json');
+    if (err !== '') throw new Error(err);
+    return z.looseObject({ version: z.literal(1) }).parse(JSON.parse(out));
+  };
+  return { tell, tellJson };
+}
 
 const at = '2030-01-01T00:00:00Z';
 const digest = `sha-256:${'0'.repeat(64)}`;
@@ -97,6 +125,8 @@ export async function makeCase(cast: Cast): Promise<MadeCase> {
   });
   const master = cast.desk.master();
   const { activity, dialog, task: run } = await master.locate('run-1');
+  // What it is called is its own word.
+  await cast.reader.master().participant(reader);
   const [deskId, readerId] = [await master.participant(desk), await master.participant(reader)];
   const ids = () => ({ dialog: master.newId('dialog'), task: master.newId('task') });
   const [first, second] = [ids(), ids()];

@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { HubClient } from '../client/index.ts';
 import { caseViewSchema } from '../model/case-view.ts';
-import { makeCase, type MadeCase } from './conformance.ts';
-import { run } from './program.ts';
+import { commandsIn, makeCase, type Ended, type MadeCase } from './conformance.ts';
 
 // Processes take their time to start on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -16,12 +15,6 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'throughline-'));
 const inFolder = ['--data', folder];
-
-interface Ended {
-  readonly exitCode: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** Starts a command; `line` is its first line on stdout. */
 function start(...words: string[]) {
@@ -45,22 +38,7 @@ function start(...words: string[]) {
   return { child, line: line.promise, ended: ended.promise };
 }
 
-/** Runs a command in this process. */
-async function tell(...words: string[]): Promise<Ended> {
-  const told = { out: '', err: '' };
-  const exitCode = await run([...words, ...inFolder], {
-    stdout: { write: (text: string) => (told.out += text) },
-    stderr: { write: (text: string) => (told.err += text) },
-    env: {},
-  });
-  return { exitCode, ...told };
-}
-
-async function tellJson(...words: string[]): Promise<Record<string, unknown>> {
-  const { out, err } = await tell(...words, '--json');
-  if (err !== '') throw new Error(err);
-  return z.looseObject({ version: z.literal(1) }).parse(JSON.parse(out));
-}
+const { tell, tellJson } = commandsIn(folder);
 
 const upSchema = z.object({ version: z.literal(1), url: z.url(), keyFile: z.string() });
 
@@ -197,7 +175,7 @@ describe('case show', () => {
     };
     expect(at('Stuck: 1 task')).toBeLessThan(at('Activity act_'));
     expect(out).toContain(`${made.stuck} waits for input`);
-    expect(out).toMatch(/└─ Dialog dlg_\w{26} active {2}Priya Sharma → support desk/);
+    expect(out).toMatch(/└─ Dialog dlg_\w{26} active {2}priya → support desk/);
     expect(out).toContain(`└─ Task ${made.run} in-progress  My cash back looks wrong`);
     expect(out).toMatch(/\n {6}├─ Dialog dlg_\w{26} \w+ {2}support desk → policy reader/);
     expect(out).toContain(`Task ${made.subtask} completed  Find the cash back terms`);
@@ -241,7 +219,7 @@ describe('case show', () => {
 
   it('says who takes part in which role', async () => {
     const { out } = await tell('case', 'show', made.contextId, '--activity');
-    expect(out).toMatch(/Priya Sharma +user +AIE/);
+    expect(out).toMatch(/priya +user +AIE/);
     expect(out).toMatch(/support desk +agent +FNE/);
     expect(out).toMatch(/policy reader +agent +AA/);
     expect(out).toContain('812 handed over in 1 hand-over, full history 9,120');

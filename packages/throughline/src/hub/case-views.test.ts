@@ -114,6 +114,15 @@ describe.each(stores)('a case (%s)', (_name, open) => {
     expect(whole.assertions[0]?.statement).toMatchObject({ says: 'activity.opened' });
   });
 
+  it('lists everything in the order in which it began', async () => {
+    const { contextId } = await scene.task(priya);
+    const made = [];
+    for (let i = 0; i < 6; i++) made.push((await scene.task(priya, { contextId })).id);
+    const view = await scene.hub.caseView(priya, contextId);
+    expect(view.tasks.slice(1).map(({ localId }) => localId)).toEqual(made);
+    expect(view.participants.map(({ kind }) => kind)).toEqual(['user', 'agent']);
+  });
+
   it('says why something is in it, for ids of ours and of the protocol', async () => {
     const task = await scene.task(priya, {}, { text: 'cash back' });
     const { summary } = await scene.hub.caseView(priya, task.contextId);
@@ -121,6 +130,9 @@ describe.each(stores)('a case (%s)', (_name, open) => {
     expect(why.to).toBe(summary.activity);
     expect(why.steps.map(({ relation }) => relation)).toEqual(['in', 'in']);
     expect(Object.values(why.labels)).toContain('cash back');
+    const { assertions } = await scene.hub.timeline(priya, task.id);
+    const said = why.steps.map(({ assertion }) => assertions.find(({ id }) => id === assertion));
+    expect(said.map((each) => each?.statement.says)).toEqual(['task.defined', 'dialog.opened']);
     expect(await scene.hub.explain(priya, task.id, task.contextId)).toMatchObject({
       steps: [{ relation: 'in' }],
     });
@@ -138,6 +150,11 @@ describe.each(stores)('a case (%s)', (_name, open) => {
     );
     const { relationships, tasks } = await scene.hub.caseView(priya, contextId);
     const idOf = (local: string) => tasks.find(({ localId }) => localId === local)?.id;
+    const why = await scene.hub.explain(priya, second.id, first.id);
+    const { assertions } = await scene.hub.timeline(priya, contextId);
+    expect(assertions.find(({ id }) => id === why.steps[0]?.assertion)).toMatchObject({
+      about: relationships[0]?.id,
+    });
     expect(relationships).toMatchObject([
       { type: 'related-to', from: idOf(second.id), to: idOf(first.id) },
     ]);

@@ -53,7 +53,9 @@ export class Recorder {
   readonly #at: Date;
   readonly #said: Assertion[] = [];
   readonly #conflicts: { conflict: Conflict; activity: string | undefined }[] = [];
+  /** Number of the latest and of the first assertion here that changed each. */
   readonly #changed = new Map<string, number>();
+  readonly #began = new Map<string, number>();
   readonly #boxes = new Map<string, KeyBox>();
   #next: number;
 
@@ -113,7 +115,10 @@ export class Recorder {
     if (result.applied && changed.length === 0) return;
     this.#next += 1;
     this.#said.push(assertion);
-    for (const id of changed) this.#changed.set(id, assertion.seq);
+    for (const id of changed) {
+      this.#changed.set(id, assertion.seq);
+      if (!this.#began.has(id)) this.#began.set(id, assertion.seq);
+    }
     if (!result.applied) this.#conflicts.push({ conflict: result.conflict, activity });
     else if (activity !== undefined) await this.#follow(activity, draft);
   }
@@ -225,7 +230,7 @@ export class Recorder {
 
   async #write(id: string, seq: number): Promise<void> {
     const { graph, born } = this.workspace;
-    const at = { born: born.get(id) ?? seq, seq };
+    const at = { born: born.get(id) ?? this.#began.get(id) ?? seq, seq };
     const object = graph.object(id);
     if (object !== undefined) {
       const box = await this.#box(scopeOf(id, activityOf(object)));

@@ -5,6 +5,7 @@ import { idPrefixes, type IdKind } from '../../model/ids.ts';
 import type { Relationship } from '../../model/relationship.ts';
 import type { Task } from '../../model/task.ts';
 import { terminal } from '../terminal.ts';
+import { truncatedPart } from './case-parts.ts';
 import { caseTree } from './case-tree.ts';
 import { Words } from './words.ts';
 
@@ -133,6 +134,13 @@ describe('the tree of a case', () => {
     for (const n of ['dlg1', 'dlg2', 'tsk1', 'tsk2', 'tsk3', 'tsk4']) {
       expect(text.split(n)).toHaveLength(2);
     }
+  });
+
+  it('says when there is more than it shows', () => {
+    const view = viewOf({ dialogs: [dialog(1, priya, desk)], tasks: [], relationships: [] });
+    expect(truncatedPart(new Words(view, pipe))).toEqual([]);
+    const lines = truncatedPart(new Words({ ...view, truncated: true }, pipe));
+    expect(lines.join('')).toContain('--timeline has the rest');
   });
 
   it('loses no dialog whose parent may not be seen', () => {
