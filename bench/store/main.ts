@@ -5,7 +5,7 @@ const { values } = parseArgs({ options: { json: { type: 'boolean', default: fals
 
 const number = (n: number): string => n.toLocaleString('en', { maximumSignificantDigits: 3 });
 
-console.error('Measuring the SQLite store; this takes about half a minute.');
+console.error('Measuring the stores; this takes about two minutes.');
 const result = await run();
 
 if (values.json) {

@@ -1,11 +1,9 @@
-import { join } from 'node:path';
-import { openSqliteStore, type Store } from 'throughline/store';
+import type { Store } from 'throughline/store';
 
 /** Dialogs of one case: a chain this long with a leaf at every link. */
 const chain = 12;
 const perCase = chain * 2;
 const depth = 10;
-const reads = 4_000;
 
 /** Milliseconds. */
 export interface Latency {
@@ -15,8 +13,7 @@ export interface Latency {
 
 const dialog = (inCase: number, n: number): string => `dlg_${inCase}.${n}`;
 
-async function load(path: string, dialogs: number): Promise<Store> {
-  const store = await openSqliteStore({ path });
+async function load(store: Store, dialogs: number): Promise<void> {
   for (let inCase = 0; inCase < dialogs / perCase; inCase++) {
     // Waiting now and then keeps the queue short and the commits large.
     const written = store.write(async (writer) => {
@@ -33,7 +30,6 @@ async function load(path: string, dialogs: number): Promise<Store> {
     if (inCase % 100 === 0) await written;
   }
   await store.write(async () => {});
-  return store;
 }
 
 /** Ancestors from the far end of a case picked by `pick`, and what came of its root. */
@@ -54,14 +50,16 @@ function latency(times: readonly number[]): Latency {
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** The same reads of stores of different sizes, in turns. */
+/** The same reads of stores of different sizes, in turns. `open` gives an empty store. */
 export async function measureReach(
-  folder: string,
+  open: (size: number) => Promise<Store>,
   sizes: readonly number[],
+  reads: number,
 ): Promise<readonly Latency[]> {
   const sides: { store: Store; cases: number; times: number[] }[] = [];
   for (const size of sizes) {
-    const store = await load(join(folder, `reach-${size}.db`), size);
+    const store = await open(size);
+    await load(store, size);
     sides.push({ store, cases: Math.floor(size / perCase), times: [] });
   }
   for (let i = 0; i < reads; i++) {

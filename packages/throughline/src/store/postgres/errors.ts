@@ -13,6 +13,7 @@ const table: readonly Line[] = [
   ['57P', 'unavailable', gone],
   ['25P03', 'unavailable', 'the server gave up a transaction that stood still; try again'],
   ['25P04', 'unavailable', 'the server gave up a transaction that took too long; try again'],
+  ['25P02', 'unavailable', 'another work in the same commit failed; try again'],
   ['57014', 'timeout', 'the database took too long for one statement; ask for less'],
   ['55P03', 'unavailable', held],
   ['40', 'unavailable', held],
