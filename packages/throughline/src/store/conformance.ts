@@ -23,6 +23,7 @@ const parts: readonly (readonly [title: string, part: (suite: Suite) => void])[]
   ['what is refused', refusals.describeRefusals],
   ['bounds', refusals.describeBounds],
   ['works that fail', transactions.describeTransactions],
+  ['what works that fail leave', transactions.describeUndoing],
   ['moments', transactions.describeMoments],
   ['works that wait', transactions.describeWaiting],
   ['the queue', transactions.describeQueue],

@@ -166,7 +166,8 @@ export interface StoreWriter extends StoreReader {
   /**
    * Forgets the sealed part of everything of one activity; shapes and hashes stay. Once the write
    * is acknowledged the bytes are gone from the store's files too; where another process still
-   * reads an older moment, with the first commit after it has let go.
+   * reads an older moment, with a commit after it has let go. A server may have them in its
+   * write-ahead log for longer; see its driver.
    */
   eraseActivity(activity: string): Promise<void>;
 }
@@ -175,8 +176,9 @@ export interface StoreWriter extends StoreReader {
  * A store of one domain.
  *
  * `write` runs work alone, in one transaction, and resolves after its effects are on disk; several
- * waiting works may share one commit, each with its own savepoint, so that one that throws undoes
- * only itself. `read` sees one moment, with all that was acknowledged before it.
+ * waiting works may share one commit, and one that throws undoes only itself. `read` sees one
+ * moment, with all that was acknowledged before it. A write whose commit was lost on its way is
+ * `unavailable`; where nobody can tell whether it was made, `details.outcome` is `unknown`.
  *
  * Either work must await nothing but the reader or writer it is given, or it is refused with
  * `timeout` and undone: nobody waits for a work that waits for something else, a timer, a file, or
@@ -188,7 +190,8 @@ export interface Store {
   write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T>;
   /**
    * Calls back after each commit made here with the highest number, before its writes are
-   * acknowledged; gives a function that stops it. Other processes' commits are not told.
+   * acknowledged; gives a function that stops it. The numbers never fall. Of other processes' commits
+   * a driver tells as far as it hears of them: PostgreSQL's of all, SQLite's of none.
    */
   onCommit(listener: (seq: number) => void): () => void;
   /** Finishes what waits, then closes. May be called again. */

@@ -36,6 +36,27 @@ export function describeTransactions({ store }: Suite): void {
     });
     expect(await verifyChain(store())).toEqual({ verified: 2 });
   });
+}
+
+export function describeUndoing({ store }: Suite): void {
+  test('a work that looks at what it wrote and then fails leaves none of it to the next', async () => {
+    const failing = store().write(async (w) => {
+      await w.putObject(object('o', 1));
+      await w.putEdge(edge('o', 'x'));
+      await w.putRecord(record('r', { index: { owner: 'o' } }));
+      expect(await w.edges(['o'], { direction: 'out' })).toHaveLength(1);
+      expect(await w.count({ kind: 'task', index: { owner: 'o' } })).toBe(1);
+      throw new Error('no');
+    });
+    const next = store().write(async (w) => [
+      await w.objects(['o']),
+      await w.edges(['o'], { direction: 'out' }),
+      await w.record(record('r')),
+      await w.putRecord(record('r'), { expected: 0 }),
+    ]);
+    await expect(failing).rejects.toThrow('no');
+    expect(await next).toEqual([[], [], undefined, 1]);
+  });
 
   test('a failing work gives back what its changes and deletions took', async () => {
     const kept = record('kept', { index: { owner: 'o' }, sealed: bytes('s'), activity: 'A' });

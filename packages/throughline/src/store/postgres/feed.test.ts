@@ -148,6 +148,32 @@ describe('two hubs on one database', () => {
     await close();
   });
 
+  test('a read sees one moment while the other hub writes', async () => {
+    const { stores, close } = await twoStores();
+    const over = new AbortController();
+    const writing = (async () => {
+      for (let i = 1; !over.signal.aborted; i++) {
+        await stores[0].write(async (w) => {
+          await w.append([entry(`${i}`)]);
+          await w.putRecord(record('count', { shape: i }));
+        });
+      }
+    })();
+    const moments = new Set<number>();
+    while (moments.size < 10) {
+      const seen = await stores[1].read(async (r) => {
+        const { seq } = await r.head();
+        for (let turn = 0; turn < 5; turn++) await r.edges(['o'], { direction: 'out' });
+        return [seq, (await r.record(record('count')))?.shape ?? 0, (await r.head()).seq];
+      });
+      expect(new Set(seen).size).toBe(1);
+      moments.add(Number(seen[0]));
+    }
+    over.abort();
+    await writing;
+    await close();
+  });
+
   test('what one acknowledged, the other reads', async () => {
     const { stores, close } = await twoStores();
     for (let i = 1; i <= 20; i++) {
