@@ -47,4 +47,4 @@ export function describeStore(name: string, open: (limits?: StoreLimits) => Prom
   });
 }
 
-export { bytes, edge, entry, object, record } from './conformance/fixtures.ts';
+export { edge, entry, object, record } from './conformance/fixtures.ts';
