@@ -14,13 +14,13 @@ export interface Ended {
 /** Commands on a data folder, run in this process; `tellJson` gives what `--json` wrote. */
 export function commandsIn(folder: string) {
   const tell = async (...words: string[]): Promise<Ended> => {
-    const told = { out: '', err: '' };
+    const written = { out: '', err: '' };
     const exitCode = await runCommand([...words, '--data', folder], {
-      stdout: { write: (text: string) => (told.out += text) },
-      stderr: { write: (text: string) => (told.err += text) },
+      stdout: { write: (text: string) => (written.out += text) },
+      stderr: { write: (text: string) => (written.err += text) },
       env: {},
     });
-    return { exitCode, ...told };
+    return { exitCode, ...written };
   };
   const tellJson = async (...words: string[]): Promise<Record<string, unknown>> => {
     const { out, err } = await tell(...words, '--json');

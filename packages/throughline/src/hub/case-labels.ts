@@ -3,11 +3,7 @@ import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { Deps } from './deps.ts';
 import { Records } from './records.ts';
 
-export const labelRecords = new Records(
-  'case-label',
-  z.object({ activity: z.string() }),
-  z.object({}),
-);
+const labelRecords = new Records('case-label', z.object({ activity: z.string() }), z.object({}));
 
 interface Owned {
   readonly tenant: string;

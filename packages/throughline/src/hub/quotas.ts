@@ -51,6 +51,7 @@ export class Quotas {
   readonly #contexts: Contexts;
   readonly #messages: Messages;
   readonly #tasks: TaskStore;
+  readonly #known = new WeakMap<StoreReader, { tenant: string; limits: Limits }>();
 
   constructor(deps: Deps, parts: { contexts: Contexts; messages: Messages; tasks: TaskStore }) {
     this.#deps = deps;
@@ -131,10 +132,15 @@ export class Quotas {
     authorize(by, 'administer', { tenant: by.tenant }, () => notFound('list', 'quotas'));
   }
 
+  /** Read once for each reader: one sees one moment. */
   async #limits(reader: StoreReader, tenant: string): Promise<Limits> {
     const { vault, quotas } = this.#deps;
+    const known = this.#known.get(reader);
+    if (known?.tenant === tenant) return known.limits;
     const key = vault.blind('quota', tenant);
-    return (await quotaRecords.get(reader, vault.domain, key))?.shape ?? quotas;
+    const limits = (await quotaRecords.get(reader, vault.domain, key))?.shape ?? quotas;
+    this.#known.set(reader, { tenant, limits });
+    return limits;
   }
 
   async #used(

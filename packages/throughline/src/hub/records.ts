@@ -92,11 +92,11 @@ export class Records<S, C> {
   put(writer: StoreWriter, box: KeyBox, record: ToKeep<S, C>): Promise<number> {
     const { expiresAt, ...rest } = record;
     const { key, sort = 0, index, activity, shape, content, expected } = rest;
-    const { sealed } = box.seal(`${this.kind}/${key}`, content);
-    const kept = { kind: this.kind, key, sort, index, shape: toJson(shape), sealed };
+    const kept = { kind: this.kind, key, sort, index, shape: toJson(shape) };
     return writer.putRecord(
       {
         ...kept,
+        ...(isEmpty(content) ? {} : { sealed: box.seal(`${this.kind}/${key}`, content).sealed }),
         ...(activity === undefined ? {} : { activity }),
         ...(expiresAt === undefined ? {} : { expiresAt }),
       },
@@ -139,6 +139,10 @@ export class Records<S, C> {
     );
   }
 }
+
+/** Of nothing written there is nothing to seal. */
+const isEmpty = (content: unknown): boolean =>
+  typeof content === 'object' && content !== null && Object.keys(content).length === 0;
 
 /** Records that are dropped at a time. */
 const page = 500;
