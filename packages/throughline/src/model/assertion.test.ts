@@ -26,8 +26,8 @@ describe('a statement', () => {
   /** Text that a statement may hold and that is safe in the clear, because we chose the words or made the id. */
   const inTheClear = ['says', 'type', 'from', 'to', 'mediaType', 'digest', 'activity', 'initiator'];
 
-  /** Objects with somebody else's words in them: ids and addresses, a path into a document. */
-  const asWhole = ['local', 'selector'];
+  /** Fields of a form of their own with somebody else's words in them: ids, paths, labels. */
+  const asWhole = ['local', 'selector', 'label', 'labels'];
 
   it('has every free text among the fields that are kept encrypted', () => {
     const schema = jsonSchemas()['statement'];
