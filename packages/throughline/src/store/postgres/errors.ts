@@ -4,7 +4,8 @@ import { ThroughlineError, type ErrorCode } from '../../errors.ts';
 type Line = readonly [prefix: string, code: ErrorCode, advice: string, retryable?: false];
 
 const held = 'another hub holds the store; try again in a moment';
-const gone = 'the database server went away or is starting; try again in a moment';
+const gone =
+  'the database is out of reach: it went away, is starting, or is elsewhere; try again in a moment';
 
 /** SQLSTATEs by how they begin, the first that fits; what to tell the caller. */
 const table: readonly Line[] = [
