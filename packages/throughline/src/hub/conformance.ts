@@ -286,3 +286,16 @@ export async function refused(call: Promise<unknown> | (() => unknown)): Promise
   }
   throw new Error('was not refused');
 }
+
+/** Texts of a hand-over. */
+export const counted = { sent: 'one two three', fullHistory: 'all of it' };
+/** Figures of one. */
+export const handoverOf = (at: { dialog: string; task: string }) => ({
+  task: at.task,
+  dialog: at.dialog,
+  agent: 'accounts',
+  withheld: ['birth date'],
+  tokenizer: 'o200k',
+  sent: 3,
+  fullHistory: 30,
+});

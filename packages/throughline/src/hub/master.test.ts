@@ -4,7 +4,9 @@ import {
   bob,
   boss,
   checker,
+  counted,
   desk,
+  handoverOf,
   priya,
   refusal,
   rivalBoss,
@@ -484,17 +486,6 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     const begun = await scene.task(app, { agent: checker }, { envelope: { v: 1, dialog: first } });
     expect((await scene.hub.caseView(app, activity)).summary.contextId).toBe(begun.contextId);
   });
-});
-
-const counted = { sent: 'one two three', fullHistory: 'all of it' };
-const handoverOf = (at: { dialog: string; task: string }) => ({
-  task: at.task,
-  dialog: at.dialog,
-  agent: 'accounts',
-  withheld: ['birth date'],
-  tokenizer: 'o200k',
-  sent: 3,
-  fullHistory: 30,
 });
 
 const bind = (about: string): DraftInput => ({
