@@ -8,7 +8,7 @@ import { measureRecording, measureRecordingInPostgres, type Recorded } from './r
 import { startServer, type Server } from './server.ts';
 
 /** One figure beside what it is measured against. */
-export interface Row {
+interface Row {
   readonly name: string;
   readonly unit: string;
   readonly ours: number;

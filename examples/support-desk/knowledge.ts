@@ -48,17 +48,12 @@ export function documentOf(documentId: string): KnowledgeDocument {
   return found;
 }
 
-/** Whether a span's document may not be shown to customers. */
-export function isInternalSpan(span: Pick<Span, 'documentId'>): boolean {
-  return isInternal(documentOf(span.documentId).title);
-}
-
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 /** List bullets, numbering and heading marks: they aren't part of the sentence. */
 const lead = /^\s*(?:[-*•]\s+|\d+[.)]\s+|#+\s+)?/;
 
 /** The span between two offsets, without the white space around it. */
-export function cut(document: KnowledgeDocument, start: number, end: number): Span {
+function cut(document: KnowledgeDocument, start: number, end: number): Span {
   const raw = document.content.slice(start, end);
   const from = start + (raw.length - raw.trimStart().length);
   const to = start + raw.trimEnd().length;

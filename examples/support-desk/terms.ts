@@ -106,7 +106,7 @@ const notForCustomers = /\bcustomers?\b|\bhuman agents?\b|\bprotocol\b|:\W*$|\bn
  * The sentence of a document that shares most words with a question; earlier wins a tie. Of a
  * document open to customers only what is said to them.
  */
-export function bestSentence(document: KnowledgeDocument, question: string): Span | undefined {
+function bestSentence(document: KnowledgeDocument, question: string): Span | undefined {
   const wanted = words(question);
   let best: { span: Span; score: number } | undefined;
   const open = !isInternal(document.title);

@@ -28,7 +28,6 @@ export const people = {
 } as const satisfies Record<string, Principal>;
 
 export type Known = keyof typeof people;
-export type Person = Known | 'nobody';
 export const everybody: readonly Known[] = [
   'owner',
   'get',
@@ -43,7 +42,7 @@ export const everybody: readonly Known[] = [
   'agent',
   'otherAgent',
 ];
-export const operations = ['get', 'list', 'send', 'cancel', 'subscribe', 'push'] as const;
+const operations = ['get', 'list', 'send', 'cancel', 'subscribe', 'push'] as const;
 
 export interface Ids {
   readonly context: string;

@@ -46,7 +46,7 @@ const acts: readonly (readonly [prefix: string, act: Act])[] = [
 ];
 const otherwise: Act = { text: 'Hello from TCK' };
 
-export const actFor = (messageId: string): Act =>
+const actFor = (messageId: string): Act =>
   acts.find(([prefix]) => messageId.startsWith(prefix))?.[1] ?? otherwise;
 
 /** An agent that does what the kit's scenarios say. Plain SDK, so that it runs without us too. */

@@ -10,7 +10,7 @@ import type { Vault } from './vault.ts';
 const tokenType = 'call+jwt';
 const algorithm = 'EdDSA';
 /** Longest life of a call token, seconds. */
-export const callTokenSeconds = 3_600;
+const callTokenSeconds = 3_600;
 const credentialForm = /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/;
 
 const requestSchema = z.object({

@@ -36,7 +36,7 @@ export function checkPlan(workflow: Workflow, ground: PlanGround): void {
 }
 
 /** Name of each produced item → the subtask that produces it. */
-export function producers(workflow: Workflow): ReadonlyMap<string, Subtask> {
+function producers(workflow: Workflow): ReadonlyMap<string, Subtask> {
   return new Map(
     workflow.subtasks.flatMap((subtask) =>
       subtask.produces.map(({ name }): [string, Subtask] => [name, subtask]),

@@ -27,7 +27,7 @@ import type { WorkflowInput } from './workflow.ts';
 import type { KnownAgent } from './connection.ts';
 
 /** What an agent of the tests may do with one AgentContext. */
-export interface Bench {
+interface Bench {
   readonly context: AgentContext;
   readonly message: Message;
   readonly read: (contextId: string) => Promise<string>;
@@ -268,7 +268,7 @@ export async function cashBackAgents(world: World): Promise<void> {
 }
 
 /** One JSON-RPC call; its result, or its error thrown. */
-export async function rpc(url: string, authorization: string, call: object): Promise<unknown> {
+async function rpc(url: string, authorization: string, call: object): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json', 'a2a-version': '1.0' },

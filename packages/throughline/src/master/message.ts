@@ -63,7 +63,7 @@ export async function composeMessage(
 }
 
 /** Items that an attempt hands over; those of equal bytes are one. */
-export function itemsOf(run: RunContext, attempt: Attempt): readonly RunItem[] {
+function itemsOf(run: RunContext, attempt: Attempt): readonly RunItem[] {
   const items = attempt.items.flatMap(
     (name) => run.journal.state.items.find((each) => each.name === name) ?? [],
   );

@@ -7,7 +7,7 @@ import type { Attempt, RunItem } from './run-state.ts';
 import type { Subtask } from './workflow.ts';
 
 /** Who makes the next attempt: the agent first, then each that may replace it. */
-export function agentFor(subtask: Subtask, attempts: number): string {
+function agentFor(subtask: Subtask, attempts: number): string {
   const order = [subtask.agent, ...subtask.fallback];
   return order[Math.min(attempts, order.length - 1)] ?? subtask.agent;
 }

@@ -7,7 +7,7 @@ import { workflowSchema } from './workflow.ts';
 import { ThroughlineError } from '../errors.ts';
 
 /** A context item of the run: offered at its start, or put out by a subtask. */
-export const runItemSchema = z.object({
+const runItemSchema = z.object({
   name: z.string(),
   item: contextItemSchema,
   ref: contentRefSchema,
@@ -19,7 +19,7 @@ export const runItemSchema = z.object({
 });
 export type RunItem = z.infer<typeof runItemSchema>;
 
-export const verdictSchema = z.object({
+const verdictSchema = z.object({
   ok: z.boolean(),
   reasons: z.array(z.string()),
   relaxed: z.array(z.string()),
@@ -34,7 +34,7 @@ const outputSchema = z.object({
 export type Output = z.infer<typeof outputSchema>;
 
 /** One invocation of an agent for a subtask. Every id in it is written down before it is used. */
-export const attemptSchema = z.object({
+const attemptSchema = z.object({
   agent: foreignId,
   dialog: idSchema('dialog'),
   task: idSchema('task'),
@@ -74,7 +74,7 @@ export const attemptSchema = z.object({
 });
 export type Attempt = z.infer<typeof attemptSchema>;
 
-export const subtaskStatuses = [
+const subtaskStatuses = [
   'waiting',
   'running',
   'completed',
@@ -90,7 +90,7 @@ const subtaskStateSchema = z.object({
 export type SubtaskState = z.infer<typeof subtaskStateSchema>;
 
 /** Everything a Master decided about one run; enough for another process to go on from. */
-export const runStateSchema = z.object({
+const runStateSchema = z.object({
   v: z.literal(1),
   id: z.string(),
   /** A2A task of the request. */

@@ -25,7 +25,6 @@ const producedSchema = z.strictObject({
   type: z.enum(contextTypes).default('other'),
   priority: z.enum(priorities).default('compressible'),
 });
-export type Produced = z.infer<typeof producedSchema>;
 
 const subtaskSchema = z.strictObject({
   id: foreignId,

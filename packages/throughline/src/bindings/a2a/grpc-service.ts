@@ -126,9 +126,6 @@ const streaming = {
   }),
 };
 
-/** Names of all methods that gRPC serves. */
-export const grpcMethods: readonly string[] = [...Object.keys(unary), ...Object.keys(streaming)];
-
 /** The handlers of the service; `target` is waited for, since its card names the port served on. */
 export function grpcService(
   packages: GrpcPackages,

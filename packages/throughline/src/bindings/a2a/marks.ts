@@ -1,5 +1,4 @@
 import type { StreamResponse } from '@a2a-js/sdk';
-import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 
@@ -21,18 +20,6 @@ export interface StreamEvent extends StreamResponse {
 
 /** Key of the mark in an update's metadata, beside the envelope's. */
 export const markKey = `${correlationExtension}/mark`;
-
-const markSchema = z.object({
-  seq: z.int().nonnegative(),
-  after: z.int().nonnegative().exactOptional(),
-  gap: z.object({ from: z.int(), to: z.int() }).exactOptional(),
-});
-
-/** The mark that a peer put into an update's metadata; undefined for none, or what is none. */
-export function markIn({ payload }: StreamResponse): Mark | undefined {
-  const parsed = markSchema.safeParse(payload?.value.metadata?.[markKey]);
-  return parsed.success ? parsed.data : undefined;
-}
 
 /** The update with its mark in its metadata; a copy. */
 export function withMark({ payload, mark }: StreamEvent): StreamResponse {

@@ -192,7 +192,7 @@ export const restRoutes: readonly RestRoute[] = [
 const object = z.record(z.string(), z.unknown());
 
 /** The SDK leaves out what is empty, where the standard says that it is always there. */
-export function listJson(page: ListTasksResponse, includeArtifacts: boolean): unknown {
+function listJson(page: ListTasksResponse, includeArtifacts: boolean): unknown {
   const { tasks = [], ...others } = object.parse(ListTasksResponse.toJSON(page));
   const each = z.array(object).parse(tasks);
   return {

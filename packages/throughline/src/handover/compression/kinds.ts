@@ -2,7 +2,7 @@ import type { ContextItem } from '../../model/agent-context.ts';
 import { isJson } from '../media.ts';
 
 /** How a text can be cut; `whole` stays in one piece. */
-export type TextKind = 'prose' | 'json' | 'json-lines' | 'csv' | 'whole';
+type TextKind = 'prose' | 'json' | 'json-lines' | 'csv' | 'whole';
 
 export interface KindFound {
   readonly kind: TextKind;
