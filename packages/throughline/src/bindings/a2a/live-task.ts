@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { Message, TaskState, type Artifact, type StreamResponse, type Task } from '@a2a-js/sdk';
 import { InvalidAgentResponseError } from '@a2a-js/sdk/errors';
@@ -42,7 +43,20 @@ export interface LiveDeps {
   readonly onStored: (task: Task, update: StreamResponse) => void;
 }
 
+/** One message's way through the executor; several may be under way in one task. */
+interface Turn {
+  /** Something that it published is stored. */
+  spoke: boolean;
+  /** Its executor returned, and all that it published is stored. */
+  returned: boolean;
+}
+
+/** The turn in which something is published, wherever the executor does it from. */
+const speaking = new AsyncLocalStorage<Turn>();
+
 interface Waiter {
+  /** Whose answer it is; absent for one that came late. What other turns say is no answer to it. */
+  readonly turn: Turn | undefined;
   /** Content with the first thing published. */
   readonly immediate: boolean;
   readonly resolve: (answer: Message | Task) => void;
@@ -63,14 +77,16 @@ export class LiveTask {
   readonly #work: Work;
   readonly #context: ServerCallContext;
   readonly #results: ResultManager;
-  /** Reader → whether it has had its Task, after which only updates come. */
-  readonly #readers = new Map<Reader<StreamEvent>, boolean>();
+  /** Reader → its turn, and whether it has had its Task, after which only updates come. */
+  readonly #readers = new Map<Reader<StreamEvent>, { turn: Turn | undefined; hasTask: boolean }>();
   readonly #history: History;
   readonly #waiters = new Set<Waiter>();
   readonly #finish: () => void;
   #tail: Promise<void> = Promise.resolve();
   #pending = 0;
   #running = 0;
+  /** Of the message that comes next: whoever attaches before `start` waits for that one. */
+  #next: Turn = { spoke: false, returned: false };
   #last: Arrival | undefined;
   #reply: Message | undefined;
   #breach: InvalidAgentResponseError | undefined;
@@ -120,18 +136,26 @@ export class LiveTask {
   /** Runs the executor for a message (or, after a restart, for one that came before). */
   start(request: RequestContext, arrival: Arrival | undefined, trace: Trace | undefined): void {
     this.#running += 1;
+    const turn = this.#next;
+    this.#next = { spoke: false, returned: false };
     if (arrival !== undefined) this.#enqueue(() => this.#arrive(arrival));
     const run = async (): Promise<void> => {
       await this.#tail;
       try {
-        if (!this.#over) await this.#deps.executor.execute(request, this.bus);
+        if (!this.#over) {
+          await speaking.run(turn, () => this.#deps.executor.execute(request, this.bus));
+        }
       } catch (error) {
         this.#deps.onFault(error, { taskId: this.id });
         const known = error instanceof ThroughlineError ? `: ${error.message}` : '';
         this.#fail(`The agent failed${known}`);
       }
-      this.#running -= 1;
-      this.#enqueue(() => this.#settle());
+      // What it published may still wait to be stored: until then it counts as running.
+      this.#enqueue(() => {
+        this.#running -= 1;
+        turn.returned = true;
+        return this.#settle();
+      });
     };
     void withTrace(trace, run);
   }
@@ -147,7 +171,7 @@ export class LiveTask {
    */
   answer(immediate: boolean, late: boolean): Promise<Message | Task> {
     return new Promise((resolve, reject) => {
-      const waiter = { immediate, resolve, reject };
+      const waiter = { turn: late ? undefined : this.#next, immediate, resolve, reject };
       const present = this.#reply ?? (immediate ? this.task() : undefined);
       if (this.#over) this.#answer(waiter);
       else if (late && present !== undefined) resolve(present);
@@ -161,7 +185,8 @@ export class LiveTask {
    */
   subscribe(hasTask: boolean): Reader<StreamEvent> {
     const reader = new Reader<StreamEvent>(readerLimit, () => this.#readers.delete(reader));
-    if (!this.#over) this.#readers.set(reader, hasTask);
+    const turn = hasTask ? undefined : this.#next;
+    if (!this.#over) this.#readers.set(reader, { turn, hasTask });
     else if (this.#failure === undefined) reader.end();
     else reader.fail(this.#failure);
     return reader;
@@ -210,22 +235,25 @@ export class LiveTask {
       return;
     }
     this.#pending += 1;
+    const turn = speaking.getStore();
     this.#enqueue(async () => {
       this.#pending -= 1;
       if (this.#gap) return;
-      await (event.kind === 'message' ? this.#storeReply(event.data) : this.#storeUpdate(event));
+      await (event.kind === 'message'
+        ? this.#storeReply(event.data, turn)
+        : this.#storeUpdate(event, turn));
     });
   }
 
-  async #storeUpdate(event: AgentExecutionEvent): Promise<void> {
+  async #storeUpdate(event: AgentExecutionEvent, turn?: Turn): Promise<void> {
     await this.#results.processEvent(event);
-    this.#tell(event);
+    this.#tell(event, turn);
     // A burst must not drop a reader that would keep up if it got a turn.
     const crowded = [...this.#readers.keys()].some(({ waiting }) => waiting > readerLimit / 2);
     if (crowded) await setImmediate();
   }
 
-  async #storeReply(reply: Message): Promise<void> {
+  async #storeReply(reply: Message, turn: Turn | undefined): Promise<void> {
     const { ports, now, away } = this.#deps;
     const arrival = this.#last;
     if (arrival === undefined) throw new ThroughlineError('internal', 'a reply to no message');
@@ -256,30 +284,35 @@ export class LiveTask {
       },
     );
     this.#reply = reply;
-    this.#tell({ kind: 'message', data: reply });
+    this.#tell({ kind: 'message', data: reply }, turn);
   }
 
-  /** What is stored now goes to everybody who reads or waits. */
-  #tell(event: AgentExecutionEvent): void {
+  /** What is stored now goes to everybody who reads or waits, once their own turn has come. */
+  #tell(event: AgentExecutionEvent, turn?: Turn): void {
+    if (turn !== undefined) turn.spoke = true;
     const task = this.task();
     const updates = responsesTo(event, task);
     const isReply = event.kind === 'message';
     const events = isReply ? updates : this.#history.add(this.#version(), updates);
     const first = isReply ? events : this.present(undefined);
-    for (const [reader, hasTask] of this.#readers) {
+    for (const [reader, { turn: own, hasTask }] of this.#readers) {
+      if (turn !== undefined && own?.spoke === false && !own.returned) continue;
       for (const response of hasTask ? events : first) reader.push(response);
-      if (this.#readers.has(reader)) this.#readers.set(reader, true);
+      if (this.#readers.has(reader)) this.#readers.set(reader, { turn: own, hasTask: true });
     }
     if (task !== undefined && !isReply) this.#announce(task, event, updates);
     const state = task === undefined ? undefined : stateOf(task);
     const moved = event.kind !== 'artifactUpdate';
     const settled = moved && state !== undefined && isSettled(state);
+    const concerns = (own: Turn | undefined): boolean =>
+      turn === undefined || own === undefined || own === turn || own.returned;
     for (const waiter of this.#breach === undefined ? this.#waiters : []) {
+      if (!concerns(waiter.turn)) continue;
       if (waiter.immediate || settled || this.#reply !== undefined) this.#answer(waiter);
     }
     if (state !== undefined && isFinal(state)) this.#close();
     else if (this.#reply !== undefined || (moved && state?.awaiting === 'input'))
-      this.#endReaders();
+      this.#endReaders(concerns);
   }
 
   #announce(task: Task, event: AgentExecutionEvent, updates: readonly StreamResponse[]): void {
@@ -395,12 +428,13 @@ export class LiveTask {
     this.#finish();
   }
 
-  #endReaders(): void {
-    for (const reader of this.#readers.keys()) {
+  #endReaders(concerns: (turn: Turn | undefined) => boolean = () => true): void {
+    for (const [reader, { turn }] of this.#readers) {
+      if (!concerns(turn)) continue;
+      this.#readers.delete(reader);
       if (this.#failure === undefined) reader.end();
       else reader.fail(this.#failure);
     }
-    this.#readers.clear();
   }
 }
 
