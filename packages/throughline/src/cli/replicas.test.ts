@@ -30,6 +30,8 @@ const notes = () =>
     status(TaskState.TASK_STATE_INPUT_REQUIRED);
   });
 
+const say = (text: string) => ({ parts: [{ kind: 'text', text } as const] });
+
 it('two replicas of one agent on one hub lose no write that was answered', async () => {
   const hub = await startHub({ dataDir: mkdtempSync(join(tmpdir(), 'replicas-')), port: 0 });
   closing.push(() => hub.close());
@@ -55,7 +57,6 @@ it('two replicas of one agent on one hub lose no write that was answered', async
   );
   const [first, second] = replicas;
   if (first === undefined || second === undefined) throw new Error('two were served');
-  const say = (text: string) => ({ parts: [{ kind: 'text', text } as const] });
   const begun = await first.send(say('note-0'));
   const { taskId = '' } = begun;
   const answers = await Promise.allSettled(
