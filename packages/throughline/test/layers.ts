@@ -6,7 +6,7 @@ const rings = [
   ['errors'],
   ['model'],
   ['graph', 'handover'],
-  ['store', 'content', 'transports', 'bindings', 'exports'],
+  ['store', 'content', 'transports', 'bindings', 'exports', 'models'],
   ['hub'],
   ['master', 'agent', 'gateway'],
   ['server'],
@@ -44,6 +44,7 @@ const homes: Readonly<Record<string, string>> = {
   'better-sqlite3': 'store',
   kysely: 'store',
   pg: 'store',
+  ai: 'models',
   commander: 'cli',
 };
 
