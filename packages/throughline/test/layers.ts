@@ -5,7 +5,7 @@ import { type Import, importsOf, type Source } from './source.ts';
 const rings = [
   ['errors'],
   ['model'],
-  ['graph', 'handover'],
+  ['graph', 'handover', 'telemetry'],
   ['store', 'content', 'transports', 'bindings', 'exports', 'models'],
   ['hub'],
   ['master', 'agent', 'gateway'],
@@ -44,8 +44,17 @@ const homes: Readonly<Record<string, string>> = {
   'better-sqlite3': 'store',
   kysely: 'store',
   pg: 'store',
+  s3mini: 'content',
+  '@ai-sdk/openai-compatible': 'models',
   ai: 'models',
   commander: 'cli',
+  pino: 'cli',
+  '@opentelemetry/context-async-hooks': 'cli',
+  '@opentelemetry/exporter-prometheus': 'cli',
+  '@opentelemetry/exporter-trace-otlp-http': 'cli',
+  '@opentelemetry/resources': 'cli',
+  '@opentelemetry/sdk-metrics': 'cli',
+  '@opentelemetry/sdk-trace': 'cli',
 };
 
 /** Layers whose subfolders are drivers of one port and know nothing of each other. */

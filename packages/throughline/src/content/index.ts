@@ -1,0 +1,3 @@
+export { maxObjectBytes, maxObjectIds, type ContentDriver } from './content.ts';
+export { openFileContent } from './files.ts';
+export { openMemoryContent } from './memory.ts';

@@ -1,0 +1,1 @@
+export { openS3Content, type S3Options } from './driver.ts';
