@@ -4,6 +4,8 @@ import type { z } from 'zod';
 export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** The model did not say; counted with our own tokenizer. */
+  readonly estimated?: true;
 }
 
 export interface ModelRequest {
