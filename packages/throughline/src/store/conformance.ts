@@ -5,6 +5,7 @@ import * as life from './conformance/life.ts';
 import * as log from './conformance/log.ts';
 import * as records from './conformance/records.ts';
 import * as refusals from './conformance/refusals.ts';
+import * as scan from './conformance/scan.ts';
 import * as transactions from './conformance/transactions.ts';
 import type { StoreLimits } from './engine-store.ts';
 import type { Store } from './store.ts';
@@ -22,6 +23,7 @@ const parts: readonly (readonly [title: string, part: (suite: Suite) => void])[]
   ['record queries', records.describeRecordQueries],
   ['what is refused', refusals.describeRefusals],
   ['bounds', refusals.describeBounds],
+  ['everything', scan.describeScan],
   ['works that fail', transactions.describeTransactions],
   ['what works that fail leave', transactions.describeUndoing],
   ['moments', transactions.describeMoments],

@@ -23,6 +23,21 @@ export type ExpiryQuery = Parameters<StoreReader['expired']>[0];
 export type Head = Awaited<ReturnType<StoreReader['head']>>;
 export type Reached = Awaited<ReturnType<StoreReader['reach']>>[number];
 
+/** Tables beside the log, in the order in which they are scanned. */
+export const tables = ['object', 'edge', 'record'] as const;
+export type Table = (typeof tables)[number];
+
+export type RawRow =
+  | { readonly object: Raw<StoredObject> }
+  | { readonly edge: Raw<StoredEdge> }
+  | { readonly record: Raw<StoredRecord> };
+
+/** A row with the place that a scan goes on from behind it; the text is the engine's own. */
+export interface Scanned {
+  readonly row: RawRow;
+  readonly place: string;
+}
+
 /**
  * What a driver fills: the port without its checks. Arguments are checked and lists are free of
  * doubles before they get here; rows come back as stored. An engine in this process answers at once;
@@ -47,6 +62,8 @@ export interface ReadEngine {
   records(query: RecordQuery): Answer<Raw<StoredRecord>[]>;
   count(query: CountQuery): Answer<number>;
   expired(query: ExpiryQuery): Answer<RecordKey[]>;
+  /** Rows of one table behind a place, or from the first on; at most `limit`. */
+  scan(table: Table, after: string | undefined, limit: number): Answer<Scanned[]>;
 }
 
 export interface WriteEngine extends Omit<ReadEngine, 'begin' | 'end' | 'head'> {

@@ -11,7 +11,8 @@ import {
   checkTexts,
   invalid,
 } from './check.ts';
-import type { CountQuery, ExpiryQuery, LogQuery, ObjectQuery, ReachQuery } from './engine.ts';
+import { tables, type CountQuery, type ExpiryQuery, type LogQuery } from './engine.ts';
+import type { ObjectQuery, RawRow, ReachQuery } from './engine.ts';
 import type { Head, Reached, ReadEngine, WriteEngine } from './engine.ts';
 import { type Answer, Turns } from './lane.ts';
 import type {
@@ -24,6 +25,7 @@ import type {
   StoredLogEntry,
   StoredObject,
   StoredRecord,
+  StoredRow,
   StoreReader,
   StoreWriter,
 } from './store.ts';
@@ -60,6 +62,7 @@ export class ReaderHandle implements StoreReader {
   async log(query: LogQuery): Promise<readonly StoredLogEntry[]> {
     checkInteger(query.after, 'after', 0);
     checkLimit(query.limit, 'limit');
+    checkOptional(query.id, 'id');
     checkOptional(query.activity, 'activity');
     checkOptional(query.about, 'about');
     return (await this.ask((engine) => engine.log(query))).map(parsed);
@@ -133,6 +136,23 @@ export class ReaderHandle implements StoreReader {
     checkInteger(query.until, 'until');
     checkLimit(query.limit, 'limit');
     return this.ask((engine) => engine.expired(query));
+  }
+
+  async scan(query: { readonly after?: string; readonly limit: number }): Promise<{
+    readonly rows: readonly StoredRow[];
+    readonly next?: string;
+  }> {
+    checkInteger(query.limit, 'limit', 1, bounds.rows);
+    const [, name = tables[0], place = ''] = /^([a-z]+) (.*)$/s.exec(query.after ?? '') ?? [];
+    const table = tables.find((each) => each === name);
+    if (table === undefined) throw invalid('after', 'must be what a scan gave as next');
+    const behind = place === '' ? undefined : place;
+    const found = await this.ask((engine) => engine.scan(table, behind, query.limit));
+    const rows = found.map(({ row }) => parsedRow(row));
+    const last = found.length < query.limit ? undefined : found.at(-1);
+    if (last !== undefined) return { rows, next: `${table} ${last.place}` };
+    const following = tables[tables.indexOf(table) + 1];
+    return following === undefined ? { rows } : { rows, next: `${following} ` };
   }
 
   protected ask<T>(question: (engine: ReadEngine | WriteEngine) => Answer<T>): Answer<T> {
@@ -210,7 +230,7 @@ export class WriterHandle extends ReaderHandle implements StoreWriter {
 
   async putRecord(
     record: Omit<StoredRecord, 'version'>,
-    options: { readonly expected?: number } = {},
+    options: { readonly expected?: number; readonly version?: number } = {},
   ): Promise<number> {
     checkKey(record);
     checkInteger(record.sort, 'record.sort');
@@ -221,12 +241,13 @@ export class WriterHandle extends ReaderHandle implements StoreWriter {
     const shape = canonical(record.shape, 'record.shape');
     const { kind, key } = record;
     const { expected } = options;
+    if (options.version !== undefined) checkInteger(options.version, 'version', 1);
     return this.inTurn(() =>
       next(this.#engine.version({ kind, key }), (current) => {
         if (expected !== undefined && expected !== current) {
           throw versionConflict(kind, expected, current);
         }
-        const version = current + 1;
+        const version = options.version ?? current + 1;
         const put = this.#noted((engine) => engine.putRecord({ ...record, shape, version }));
         return next(put, () => version);
       }),
@@ -288,6 +309,11 @@ function versionConflict(kind: string, expected: number, current: number): Throu
 
 function parsed<T extends { readonly shape: string }>(raw: T): Omit<T, 'shape'> & { shape: Json } {
   return { ...raw, shape: parseShape(raw.shape) };
+}
+
+function parsedRow(raw: RawRow): StoredRow {
+  if ('object' in raw) return { object: parsed(raw.object) };
+  return 'edge' in raw ? { edge: parsed(raw.edge) } : { record: parsed(raw.record) };
 }
 
 function maybeParsed<T extends { readonly shape: string }>(

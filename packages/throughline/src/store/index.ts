@@ -13,6 +13,7 @@ export type {
   StoredLogEntry,
   StoredObject,
   StoredRecord,
+  StoredRow,
   StoreReader,
   StoreWriter,
 } from './store.ts';

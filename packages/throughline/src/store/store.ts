@@ -99,6 +99,12 @@ export interface RecordQuery {
   readonly limit: number;
 }
 
+/** What is stored beside the log. */
+export type StoredRow =
+  | { readonly object: StoredObject }
+  | { readonly edge: StoredEdge }
+  | { readonly record: StoredRecord };
+
 export interface EdgeQuery {
   readonly direction: 'out' | 'in';
   readonly types?: readonly string[];
@@ -113,10 +119,11 @@ export interface EdgeQuery {
 export interface StoreReader {
   /** Highest sequence number. */
   head(): Promise<{ readonly seq: number; readonly hash: string }>;
-  /** Entries after a number, ascending; of one activity or about one object where given. */
+  /** Entries after a number, ascending; the one of an id, of one activity, about one object where given. */
   log(query: {
     readonly after: number;
     readonly limit: number;
+    readonly id?: string;
     readonly activity?: string;
     readonly about?: string;
   }): Promise<readonly StoredLogEntry[]>;
@@ -144,6 +151,14 @@ export interface StoreReader {
   count(query: Omit<RecordQuery, 'after' | 'limit' | 'ascending'>): Promise<number>;
   /** Records whose `expiresAt` is at most `until` (milliseconds), soonest first. */
   expired(query: { readonly until: number; readonly limit: number }): Promise<readonly RecordKey[]>;
+  /**
+   * Everything beside the log, page by page, each row once, in an order of the store's own. `next` goes on
+   * from there, within the same work; without it that was all.
+   */
+  scan(query: {
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<{ readonly rows: readonly StoredRow[]; readonly next?: string }>;
 }
 
 export interface StoreWriter extends StoreReader {
@@ -156,11 +171,12 @@ export interface StoreWriter extends StoreReader {
   putEdge(edge: StoredEdge): Promise<void>;
   /**
    * Writes a record. `expected` is the version it must have now (0: must not exist); another one is
-   * `conflict`. Absent: last write wins. Gives the new version.
+   * `conflict`. Absent: last write wins. Gives the new version: the next one, or `version` for a record
+   * that is brought from another store with it.
    */
   putRecord(
     record: Omit<StoredRecord, 'version'>,
-    options?: { readonly expected?: number },
+    options?: { readonly expected?: number; readonly version?: number },
   ): Promise<number>;
   deleteRecord(key: RecordKey): Promise<void>;
   /**

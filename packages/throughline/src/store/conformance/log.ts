@@ -82,6 +82,11 @@ export function describeLogReading({ store }: Suite): void {
     expect(await ids({ about: 'x' })).toEqual(['1', '2', '4', '5']);
     expect(await ids({ about: 'x', activity: 'A' })).toEqual(['1', '4']);
     expect(await ids({ about: 'never seen' })).toEqual([]);
+    expect(await ids({ id: '3' })).toEqual(['3']);
+    expect(await ids({ id: '3', activity: 'A', about: 'y' })).toEqual(['3']);
+    expect(await ids({ id: '3', about: 'x' })).toEqual([]);
+    expect(await ids({ id: '3', after: 3 })).toEqual([]);
+    expect(await ids({ id: 'never seen' })).toEqual([]);
     expect(await ids({ limit: 0 })).toEqual([]);
   });
 

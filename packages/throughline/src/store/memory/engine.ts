@@ -9,6 +9,8 @@ import type {
   Raw,
   Reached,
   ReachQuery,
+  Scanned,
+  Table as TableName,
   WriteEngine,
 } from '../engine.ts';
 import type {
@@ -96,15 +98,22 @@ export class MemoryEngine implements WriteEngine {
     return last === undefined ? { seq: 0, hash: genesis } : { seq: last.seq, hash: last.hash };
   }
 
-  log({ after, limit, activity, about }: LogQuery): Raw<StoredLogEntry>[] {
-    if (activity === undefined && about === undefined) {
+  log({ after, limit, id, activity, about }: LogQuery): Raw<StoredLogEntry>[] {
+    const [field, value] =
+      id !== undefined
+        ? ['id', id]
+        : about !== undefined
+          ? ['about', about]
+          : ['activity', activity];
+    if (value === undefined) {
       const last = Math.min(this.#log.size, after + limit);
       const seqs = Array.from({ length: Math.max(0, last - after) }, (_, i) => after + 1 + i);
       return seqs.flatMap((seq) => this.#log.get(String(seq)) ?? []).map(copied);
     }
     return this.#log
-      .find(about === undefined ? term('activity', activity) : term('about', about))
+      .find(term(field ?? '', value))
       .filter((entry) => entry.seq > after)
+      .filter((entry) => about === undefined || entry.about === about)
       .filter((entry) => activity === undefined || entry.activity === activity)
       .toSorted((a, b) => a.seq - b.seq)
       .slice(0, limit)
@@ -194,6 +203,24 @@ export class MemoryEngine implements WriteEngine {
       .toSorted((a, b) => a.expiresAt - b.expiresAt)
       .slice(0, limit)
       .map(({ kind, key }) => ({ kind, key }));
+  }
+
+  /** In the order of their keys, which stays the same when rows come and go. */
+  scan(table: TableName, after: string | undefined, limit: number): Scanned[] {
+    const rows: Scanned[] =
+      table === 'object'
+        ? this.#objects
+            .find()
+            .map((object) => ({ row: { object: copied(object) }, place: object.id }))
+        : table === 'edge'
+          ? this.#edges.find().map((edge) => ({ row: { edge: copied(edge) }, place: edge.id }))
+          : this.#records
+              .find()
+              .map((record) => ({ row: { record: copied(record) }, place: keyOf(record) }));
+    return rows
+      .filter(({ place }) => after === undefined || place > after)
+      .toSorted((a, b) => (a.place < b.place ? -1 : 1))
+      .slice(0, limit);
   }
 
   insert(entries: readonly Raw<StoredLogEntry>[]): void {

@@ -11,6 +11,8 @@ import type {
   Reached,
   ReachQuery,
   ReadEngine,
+  Scanned,
+  Table,
 } from '../engine.ts';
 import type {
   EdgeQuery,
@@ -67,8 +69,9 @@ export abstract class Questions {
     return explain(error);
   }
 
-  async log({ after, limit, activity, about }: LogQuery): Promise<Raw<StoredLogEntry>[]> {
-    const where = new Conditions().equal('l.about', about).equal('l.activity', activity);
+  async log({ after, limit, id, activity, about }: LogQuery): Promise<Raw<StoredLogEntry>[]> {
+    const where = new Conditions().equal('l.id', id);
+    where.equal('l.about', about).equal('l.activity', activity);
     where.add(`l.seq > ${where.bind(after)}`);
     const found = await this.ask<rows.LogRow>(
       `select ${rows.logColumns} from log l where ${where.sql} order by l.seq limit ${where.bind(limit)}`,
@@ -175,6 +178,34 @@ export abstract class Questions {
       'select kind, key from records where expires <= $1 order by expires limit $2',
       [until, limit],
     );
+  }
+
+  /** In the order of their primary keys. */
+  async scan(table: Table, after: string | undefined, limit: number): Promise<Scanned[]> {
+    const behind = <Row extends QueryResultRow>(columns: string, key: string, place: string[]) => {
+      const places = place.map((_, i) => `$${i + 2}`).join();
+      const where = after === undefined ? '' : `where (${key}) > (${places})`;
+      const values = [limit, ...(after === undefined ? [] : place)];
+      return this.ask<Row>(
+        `select ${columns} from ${table}s ${table[0]} ${where} order by ${key} limit $1`,
+        values,
+      );
+    };
+    if (table === 'object') {
+      const found = await behind<rows.ObjectRow>(rows.objectColumns, 'o.id', [after ?? '']);
+      return found.map((row) => ({ row: { object: rows.object(row) }, place: row.id }));
+    }
+    if (table === 'edge') {
+      const found = await behind<rows.EdgeRow>(rows.edgeColumns, 'e.id', [after ?? '']);
+      return found.map((row) => ({ row: { edge: rows.edge(row) }, place: row.id }));
+    }
+    const [, length = '', both = ''] = /^(\d+):(.*)$/s.exec(after ?? '') ?? [];
+    const place = [both.slice(0, Number(length)), both.slice(Number(length))];
+    const found = await behind<rows.RecordRow>(rows.recordColumns, 'r.kind, r.key', place);
+    return found.map((row) => ({
+      row: { record: rows.record(row) },
+      place: `${row.kind.length}:${row.kind}${row.key}`,
+    }));
   }
 }
 

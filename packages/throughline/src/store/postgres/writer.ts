@@ -12,6 +12,8 @@ import type {
   Raw,
   Reached,
   ReachQuery,
+  Scanned,
+  Table,
   WriteEngine,
 } from '../engine.ts';
 import type { Answer } from '../lane.ts';
@@ -277,6 +279,11 @@ export class PostgresWriter extends Questions implements WriteEngine {
   override async expired(query: ExpiryQuery): Promise<RecordKey[]> {
     await this.#flushWhere(({ records }) => records.length > 0);
     return super.expired(query);
+  }
+
+  override async scan(table: Table, after: string | undefined, limit: number): Promise<Scanned[]> {
+    await this.#flush();
+    return super.scan(table, after, limit);
   }
 
   /** In the transaction, behind the savepoint of the work; a failure means that the work is lost. */

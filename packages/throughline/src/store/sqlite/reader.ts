@@ -9,6 +9,8 @@ import type {
   Raw,
   Reached,
   ReachQuery,
+  Scanned,
+  Table,
 } from '../engine.ts';
 import type {
   EdgeQuery,
@@ -61,9 +63,10 @@ export class SqliteReader {
     return row ?? { seq: 0, hash: genesis };
   }
 
-  log({ after, limit, activity, about }: LogQuery): Raw<StoredLogEntry>[] {
+  log({ after, limit, id, activity, about }: LogQuery): Raw<StoredLogEntry>[] {
     const wanted = this.#named({ 'l.about': about, 'l.activity': activity });
     if (wanted === undefined) return [];
+    if (id !== undefined) wanted.unshift(['l.id = ?', id]);
     const conditions: Condition[] = [...wanted, ['l.seq > ?', after]];
     return this.sql<rows.LogRow>(
       `select ${rows.logColumns} from log l where ${where(conditions)} order by l.seq limit ?`,
@@ -186,6 +189,32 @@ export class SqliteReader {
       `select (select id from names where n = r.kind) as kind, r.key from records r
        where r.expires <= ? order by r.expires limit ?`,
     ).all(until, limit);
+  }
+
+  /** In the order of their row numbers. */
+  scan(table: Table, after: string | undefined, limit: number): Scanned[] {
+    const from = Number(after ?? -1);
+    const behind = <Row>(columns: string, x: string): (Row & { readonly place: string })[] =>
+      this.sql<Row & { readonly place: string }>(
+        `select ${columns}, cast(${x}.n as text) as place
+         from ${table}s ${x} where ${x}.n > ? order by ${x}.n limit ?`,
+      ).all(from, limit);
+    if (table === 'object') {
+      return behind<rows.ObjectRow>(rows.objectColumns, 'o').map((row) => ({
+        row: { object: rows.object(row) },
+        place: row.place,
+      }));
+    }
+    if (table === 'edge') {
+      return behind<rows.EdgeRow>(rows.edgeColumns, 'e').map((row) => ({
+        row: { edge: rows.edge(row) },
+        place: row.place,
+      }));
+    }
+    return behind<rows.RecordRow>(rows.recordColumns, 'r').map((row) => ({
+      row: { record: rows.record(row) },
+      place: row.place,
+    }));
   }
 
   /** A prepared statement; the texts are few, since lists go in as JSON. */
