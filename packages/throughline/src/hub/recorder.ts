@@ -11,7 +11,7 @@ import {
   type Principal,
   type Statement,
 } from '../model/index.ts';
-import type { LogEntry, StoreWriter } from '../store/store.ts';
+import type { Json, LogEntry, StoreWriter } from '../store/store.ts';
 import { encodeEdge, encodeObject, activityOf, scopeOf, splitContent } from './graph-codec.ts';
 import type { Deps } from './deps.ts';
 import { Mappings } from './mappings.ts';
@@ -33,6 +33,17 @@ export const conflictRecords = new Records(
   z.object({ message: z.string() }),
 );
 
+/** What was recorded before, here or in another domain. */
+export interface Taken {
+  readonly assertion: Omit<Assertion, 'seq'>;
+  /** As it is to stand in the log. */
+  readonly shape: Json;
+  /** What its commitment covers, with the salt of that; absent where it was destroyed. */
+  readonly content?: { readonly salt: Uint8Array; readonly value: unknown } | undefined;
+  /** Rule that it broke then, where too little is left of it to find that out again. */
+  readonly broke?: Conflict['rule'] | undefined;
+}
+
 /** What a flushed recording changed. */
 export interface Recorded {
   readonly activities: ReadonlySet<string>;
@@ -52,6 +63,7 @@ export class Recorder {
   readonly #writer: StoreWriter;
   readonly #at: Date;
   readonly #said: Assertion[] = [];
+  readonly #taken = new Map<string, Taken>();
   readonly #conflicts: { conflict: Conflict; activity: string | undefined }[] = [];
   /** Number of the latest and of the first assertion here that changed each. */
   readonly #changed = new Map<string, number>();
@@ -98,7 +110,6 @@ export class Recorder {
     const draft = draftSchema.parse(input);
     await this.workspace.prepare(draft);
     await this.#needTwin(draft);
-    const { graph } = this.workspace;
     const activity = this.#activityOf(draft, near);
     const assertion: Assertion = {
       ...draft,
@@ -109,10 +120,33 @@ export class Recorder {
       source,
       recordedAt: this.#at.toISOString(),
     };
+    await this.#apply(assertion);
+  }
+
+  /** Folds what was recorded before as it was then, under its own id and time and a number of here. */
+  async take(taken: Taken): Promise<void> {
+    const assertion = { ...taken.assertion, seq: this.#next };
+    const { id, seq, about, activity } = assertion;
+    this.#taken.set(id, taken);
+    if (taken.broke === undefined) {
+      await this.workspace.prepare(assertion);
+      await this.#needTwin(assertion);
+      await this.#apply(assertion);
+      return;
+    }
+    this.#next += 1;
+    this.#said.push(assertion);
+    const conflict = { assertion: id, seq, about, rule: taken.broke, message: 'erased' };
+    this.#conflicts.push({ conflict, activity });
+  }
+
+  async #apply(assertion: Assertion): Promise<void> {
+    const { graph } = this.workspace;
+    const { activity } = assertion;
     graph.settle();
     const result = apply(graph, assertion);
     const changed = [...graph.changes.objects, ...graph.changes.relationships];
-    if (result.applied && changed.length === 0) return;
+    if (result.applied && changed.length === 0 && !this.#taken.has(assertion.id)) return;
     this.#next += 1;
     this.#said.push(assertion);
     for (const id of changed) {
@@ -120,7 +154,7 @@ export class Recorder {
       if (!this.#began.has(id)) this.#began.set(id, assertion.seq);
     }
     if (!result.applied) this.#conflicts.push({ conflict: result.conflict, activity });
-    else if (activity !== undefined) await this.#follow(activity, draft);
+    else if (activity !== undefined) await this.#follow(activity, assertion);
   }
 
   /** Inside one Dialog a protocol-local id names one Task: the fold must see the one it names now. */
@@ -220,12 +254,22 @@ export class Recorder {
 
   async #entry(assertion: Assertion): Promise<LogEntry> {
     const { id, about, activity, statement, seq: _seq, ...rest } = assertion;
+    const taken = this.#taken.get(id);
+    if (taken !== undefined) return this.#again(taken);
     const { shape, content } = splitContent(statement);
     const entry = { id, about, ...(activity === undefined ? {} : { activity }) };
     if (content === undefined) return { ...entry, shape: toJson({ ...rest, statement: shape }) };
     const box = await this.#box(scopeOf(about, activity));
     const { sealed, commitment } = box.seal(`log/${id}`, content);
     return { ...entry, shape: toJson({ ...rest, statement: shape, commitment }), sealed };
+  }
+
+  async #again({ assertion, shape, content }: Taken): Promise<LogEntry> {
+    const { id, about, activity } = assertion;
+    const entry = { id, about, ...(activity === undefined ? {} : { activity }), shape };
+    if (content === undefined) return entry;
+    const box = await this.#box(scopeOf(about, activity));
+    return { ...entry, sealed: box.seal(`log/${id}`, content.value, content.salt).sealed };
   }
 
   async #write(id: string, seq: number): Promise<void> {

@@ -49,9 +49,15 @@ export class KeyBox {
     }
   }
 
-  /** Seals JSON with a salt; the commitment proves later what was sealed without showing it. */
-  seal(label: string, value: unknown): { sealed: Uint8Array; commitment: string } {
-    const salt = this.#random(saltBytes);
+  /**
+   * Seals JSON with a salt, a new one unless it is given; the commitment proves later what was sealed
+   * without showing it.
+   */
+  seal(
+    label: string,
+    value: unknown,
+    salt = this.#random(saltBytes),
+  ): { sealed: Uint8Array; commitment: string } {
     const plain = Buffer.from(JSON.stringify(value));
     const sealed = this.sealBytes(label, Buffer.concat([salt, plain]));
     return { sealed, commitment: commitmentOf(salt, plain) };
@@ -59,19 +65,26 @@ export class KeyBox {
 
   /** Opens what `seal` gave; with a commitment, checks it too. */
   open(label: string, sealed: Uint8Array, commitment?: string): unknown {
+    return this.openSalted(label, sealed, commitment).value;
+  }
+
+  /** The same with its salt. */
+  openSalted(
+    label: string,
+    sealed: Uint8Array,
+    commitment?: string,
+  ): { salt: Uint8Array; value: unknown } {
     const bytes = this.openBytes(label, sealed);
-    const plain = bytes.subarray(saltBytes);
-    if (
-      commitment !== undefined &&
-      !sameText(commitmentOf(bytes.subarray(0, saltBytes), plain), commitment)
-    ) {
+    const [salt, plain] = [bytes.subarray(0, saltBytes), bytes.subarray(saltBytes)];
+    if (commitment !== undefined && !sameText(commitmentOf(salt, plain), commitment)) {
       throw new ThroughlineError('damaged', `the sealed part of ${label} is not what was recorded`);
     }
-    return JSON.parse(Buffer.from(plain).toString('utf8'));
+    return { salt, value: JSON.parse(Buffer.from(plain).toString('utf8')) };
   }
 }
 
-const commitmentOf = (salt: Uint8Array, plain: Uint8Array): string =>
+/** What a shape says of content: HMAC-SHA-256 of its JSON under its salt, in base64url. */
+export const commitmentOf = (salt: Uint8Array, plain: Uint8Array): string =>
   createHmac('sha256', salt).update(plain).digest('base64url');
 
 /** Compares without telling by time where two texts differ. */
