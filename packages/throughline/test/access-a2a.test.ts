@@ -7,11 +7,13 @@ import {
   type TransportFactory,
 } from '@a2a-js/sdk/client';
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
+import { LegacyJsonRpcTransport, LegacyRestTransport } from '@a2a-js/sdk/compat/v0_3/client';
+import { LegacyGrpcTransport } from '@a2a-js/sdk/compat/v0_3/client/grpc';
 import { afterEach, describe, expect, it } from 'vitest';
 import { makeExecutor, type MessageHandler } from '../src/agent/index.ts';
 import { agentCard } from '../src/bindings/a2a/card.ts';
 import { peerTransports, type PeerTransport } from '../src/bindings/a2a/peer-transport.ts';
-import { restRoutes } from '../src/bindings/a2a/rest.ts';
+import { restRoutes } from '../src/bindings/a2a/rest-routes.ts';
 import { serveA2a } from '../src/bindings/a2a/serve.ts';
 import { hold, isAllowed, tells, type Call } from './access-checks.ts';
 import type { Row } from './access-rows.ts';
@@ -22,6 +24,11 @@ const factories: Readonly<Record<PeerTransport, TransportFactory>> = {
   'http-json': new RestTransportFactory(),
   grpc: new GrpcTransportFactory(),
 };
+/** Both versions, each over every transport; 0.3 knows no list of tasks. */
+const wires = peerTransports.flatMap((kind) => [kind, `${kind} of 0.3`] as const);
+type Wire = (typeof wires)[number];
+const isLegacy = (wire: string): boolean => wire.endsWith('0.3');
+
 const onMessage: MessageHandler = ({ text }) => ({ text: `Done: ${text}` });
 const closing: (() => Promise<void>)[] = [];
 
@@ -32,7 +39,7 @@ afterEach(async () => {
 /** A world whose desk is served over every transport. */
 class ServedWorld {
   readonly world: World;
-  readonly transports: Readonly<Record<PeerTransport, Transport>>;
+  readonly transports: Readonly<Record<Wire, Transport>>;
 
   static async open(): Promise<ServedWorld> {
     const world = await World.open();
@@ -60,10 +67,17 @@ class ServedWorld {
         served.card,
       );
     const [jsonrpc, rest, grpc] = await Promise.all([to('jsonrpc'), to('http-json'), to('grpc')]);
-    return new ServedWorld(world, { jsonrpc, 'http-json': rest, grpc });
+    return new ServedWorld(world, {
+      jsonrpc,
+      'http-json': rest,
+      grpc,
+      'jsonrpc of 0.3': new LegacyJsonRpcTransport({ endpoint: served.url }),
+      'http-json of 0.3': new LegacyRestTransport({ endpoint: served.url.slice(0, -1) }),
+      'grpc of 0.3': new LegacyGrpcTransport({ endpoint: served.grpcAddress ?? '' }),
+    });
   }
 
-  private constructor(world: World, transports: Readonly<Record<PeerTransport, Transport>>) {
+  private constructor(world: World, transports: Readonly<Record<Wire, Transport>>) {
     this.world = world;
     this.transports = transports;
   }
@@ -169,9 +183,9 @@ const rows: Readonly<Record<string, MethodRow>> = {
 };
 
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
-const options = (authorization: string | undefined): RequestOptions => ({
+const options = (wire: Wire, authorization: string | undefined): RequestOptions => ({
   serviceParameters: {
-    'a2a-version': '1.0',
+    ...(isLegacy(wire) ? {} : { 'a2a-version': '1.0' }),
     ...(authorization === undefined ? {} : { authorization }),
   },
 });
@@ -185,8 +199,10 @@ async function attempt(call: Promise<unknown>): Promise<{ done: boolean; text: s
   }
 }
 
-const cells = peerTransports.flatMap((kind) =>
-  Object.entries(rows).map(([name, row]) => ({ kind, name, row })),
+const cells = wires.flatMap((kind) =>
+  Object.entries(rows)
+    .filter(([name]) => !(isLegacy(kind) && name === 'ListTasks'))
+    .map(([name, row]) => ({ kind, name, row })),
 );
 
 describe('an agent over A2A', () => {
@@ -207,7 +223,7 @@ describe('an agent over A2A', () => {
       async (world, ids) => {
         const to = served.get(world)?.transports[kind];
         if (to === undefined) throw new Error('not served');
-        return attempt(row.call(to, ids, options(world.credential(person))));
+        return attempt(row.call(to, ids, options(kind, world.credential(person))));
       };
     await hold(row, everybody, (person) => isAllowed(row, person), call, open);
   });
@@ -216,7 +232,7 @@ describe('an agent over A2A', () => {
     const { world, transports } = await ServedWorld.open();
     const before = await world.state();
     for (const credential of [undefined, 'Bearer ', world.credential('owner').slice(0, -1)]) {
-      const by = options(credential);
+      const by = options(kind, credential);
       const { done, text } = await attempt(row.call(transports[kind], world.ids, by));
       expect({ done, tells: tells(text, world.ids) }).toEqual({ done: false, tells: false });
     }

@@ -1,6 +1,6 @@
 import { ServerCallContext, type User } from '@a2a-js/sdk/server';
 import { ThroughlineError } from '../../errors.ts';
-import type { Envelope } from '../../model/envelope.ts';
+import { correlationExtension, type Envelope } from '../../model/envelope.ts';
 import type { Caller, Principal } from '../../model/principal.ts';
 import type { Trace } from './trace.ts';
 
@@ -11,6 +11,7 @@ class Call {
   readonly caller: Caller;
   readonly trace: Trace | undefined;
   readonly cursor: number | undefined;
+  seq: number | undefined;
 
   constructor(caller: Caller, trace: Trace | undefined, cursor: number | undefined) {
     this.caller = caller;
@@ -58,6 +59,18 @@ export const callerOf = (context: ServerCallContext): Caller => callOf(context).
 export const traceOf = (context: ServerCallContext): Trace | undefined => callOf(context).trace;
 
 export const cursorOf = (context: ServerCallContext): number | undefined => callOf(context).cursor;
+
+/** Marks go only to those who know of them: by the extension, or since they named one. */
+export const wantsMarks = (context: ServerCallContext): boolean =>
+  cursorOf(context) !== undefined ||
+  (context.activatedExtensions ?? []).includes(correlationExtension);
+
+/** The number of the update that a stream gave last, for a wire that has a place of its own for it. */
+export const lastSeqOf = (context: ServerCallContext): number | undefined => callOf(context).seq;
+
+export function noteSeq(context: ServerCallContext, seq: number | undefined): void {
+  callOf(context).seq = seq;
+}
 
 /** What an executor may know of the call it works for, beside the SDK's request context. */
 export interface Execution {

@@ -4,11 +4,8 @@ import {
   type AgentExtension,
   type AgentInterface,
 } from '@a2a-js/sdk';
-import { A2A_LEGACY_PROTOCOL_VERSION } from '@a2a-js/sdk/compat/v0_3';
 import { correlationExtension } from '../../model/envelope.ts';
-
-/** The version before 1.0, which an absent A2A-Version stands for. */
-export const legacyVersion = A2A_LEGACY_PROTOCOL_VERSION;
+import { legacyVersion } from './version.ts';
 
 /** What a client may know of how contexts are treated; stated in the card. */
 export interface ContextTerms {
@@ -64,10 +61,7 @@ export interface AgentDescription {
   readonly streaming?: boolean;
 }
 
-/**
- * A card for an agent that speaks A2A 1.0 over JSON-RPC and HTTP+JSON, and 0.3 over JSON-RPC; it
- * takes an API key as bearer.
- */
+/** A card for an agent that speaks A2A 1.0 and 0.3 over JSON-RPC and HTTP+JSON; it takes an API key. */
 export function agentCard(agent: AgentDescription): AgentCard {
   const modes = ['text/plain', 'application/json'];
   return AgentCard.fromJSON({
@@ -78,6 +72,7 @@ export function agentCard(agent: AgentDescription): AgentCard {
       { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: A2A_PROTOCOL_VERSION },
       { url: agent.url, protocolBinding: 'HTTP+JSON', protocolVersion: A2A_PROTOCOL_VERSION },
       { url: agent.url, protocolBinding: 'JSONRPC', protocolVersion: legacyVersion },
+      { url: agent.url, protocolBinding: 'HTTP+JSON', protocolVersion: legacyVersion },
     ],
     capabilities: { streaming: agent.streaming ?? true, extensions: [] },
     securitySchemes: { key: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
@@ -91,22 +86,24 @@ export function agentCard(agent: AgentDescription): AgentCard {
 const isNow = ({ protocolVersion }: AgentInterface): boolean =>
   protocolVersion === A2A_PROTOCOL_VERSION;
 
-/** The card with a gRPC interface, after those that it names for version 1.0. */
+/** The card with gRPC interfaces of both versions, each after the others of its version. */
 export function withGrpc(card: AgentCard, address: string): AgentCard {
   const { supportedInterfaces } = card;
   if (supportedInterfaces.some(({ protocolBinding }) => protocolBinding === 'GRPC')) return card;
-  const added: AgentInterface = {
+  const added = (protocolVersion: string): AgentInterface => ({
     url: address,
     protocolBinding: 'GRPC',
-    protocolVersion: A2A_PROTOCOL_VERSION,
+    protocolVersion,
     tenant: '',
-  };
+  });
+  const older = supportedInterfaces.filter((each) => !isNow(each));
   return {
     ...card,
     supportedInterfaces: [
       ...supportedInterfaces.filter(isNow),
-      added,
-      ...supportedInterfaces.filter((each) => !isNow(each)),
+      added(A2A_PROTOCOL_VERSION),
+      ...older,
+      ...(older.length === 0 ? [] : [added(legacyVersion)]),
     ],
   };
 }

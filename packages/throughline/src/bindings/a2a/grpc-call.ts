@@ -1,9 +1,10 @@
 import { A2A_VERSION_HEADER, Extensions, HTTP_EXTENSION_HEADER, type AgentCard } from '@a2a-js/sdk';
-import { validateVersion, type ServerCallContext } from '@a2a-js/sdk/server';
+import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
+import type { A2AError } from '@a2a-js/sdk/errors';
+import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Metadata } from '@grpc/grpc-js';
 import { correlationExtension } from '../../model/envelope.ts';
 import { callContext } from './call.ts';
-import { legacyVersion } from './card.ts';
 import { grpcCodeFor, toA2aError } from './errors.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
 import { parseIJson } from './i-json.ts';
@@ -11,6 +12,7 @@ import { parseCursor } from './marks.ts';
 import { checkParams } from './params.ts';
 import type { A2aPorts } from './ports.ts';
 import { traceFrom } from './trace.ts';
+import { requireVersion, versionOf } from './version.ts';
 
 /** All values of a key, as HTTP joins them. */
 function valueOf(metadata: Metadata, key: string): string | undefined {
@@ -18,17 +20,23 @@ function valueOf(metadata: Metadata, key: string): string | undefined {
   return values.length === 0 ? undefined : values.join(',');
 }
 
-/** Who calls, in which version, with which extensions. Throws before anything of the request is read. */
+/**
+ * Who calls, with which extensions. Throws before anything of the request is read; VersionNotSupported
+ * when the call is not of the version that is served.
+ */
 export async function grpcContext(
   metadata: Metadata,
   ports: Pick<A2aPorts, 'authenticate'>,
   card: AgentCard,
+  served: string,
 ): Promise<ServerCallContext> {
   const credential = valueOf(metadata, 'authorization');
   const principal = await ports.authenticate(credential);
-  const version = valueOf(metadata, A2A_VERSION_HEADER)?.trim() || legacyVersion;
-  validateVersion(version, card, 'GRPC');
-  const extensions = Extensions.parseServiceParameter(valueOf(metadata, HTTP_EXTENSION_HEADER));
+  const version = versionOf(valueOf(metadata, A2A_VERSION_HEADER));
+  requireVersion(version, served, card, 'GRPC');
+  const extensions = Extensions.parseServiceParameter(
+    valueOf(metadata, HTTP_EXTENSION_HEADER) ?? valueOf(metadata, LEGACY_HTTP_EXTENSION_HEADER),
+  );
   const caller = { principal, ...(credential === undefined ? {} : { credential }) };
   const context = callContext(caller, {
     version,
@@ -56,15 +64,29 @@ export function extensionMetadata({ grpc }: GrpcPackages, context: ServerCallCon
   return metadata;
 }
 
-/** Anything thrown, as a gRPC status with its details (A2A 10.6). */
-export function serviceError(
-  { grpc, errors }: GrpcPackages,
+/** Anything thrown, as an error that carries its gRPC status. */
+export function grpcFailure(
+  { errors }: GrpcPackages,
   thrown: unknown,
-): { code: number; details: string; metadata: Metadata } & Error {
+): A2AError & { transport: 'grpc'; status: number } {
   const error = toA2aError(thrown);
   const own = errors.grpcStatusFor(error);
   const unknown = own === errors.GRPC_STATUS_CODE.UNKNOWN;
-  const code = grpcCodeFor(error) ?? (unknown ? errors.GRPC_STATUS_CODE.INTERNAL : own);
+  const status = grpcCodeFor(error) ?? (unknown ? errors.GRPC_STATUS_CODE.INTERNAL : own);
+  return Object.assign(error, { transport: 'grpc' as const, status });
+}
+
+/** Anything thrown, as a gRPC status with its details (A2A 10.6). */
+export function serviceError(
+  packages: GrpcPackages,
+  thrown: unknown,
+): { code: number; details: string; metadata: Metadata } & Error {
+  const { grpc, errors } = packages;
+  const error = grpcFailure(packages, thrown);
   const metadata = errors.buildGrpcErrorMetadata(grpc.Metadata, error) ?? new grpc.Metadata();
-  return Object.assign(new Error(error.message), { code, details: error.message, metadata });
+  return Object.assign(new Error(error.message), {
+    code: error.status,
+    details: error.message,
+    metadata,
+  });
 }

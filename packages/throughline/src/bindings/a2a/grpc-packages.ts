@@ -2,13 +2,14 @@ import { ThroughlineError } from '../../errors.ts';
 
 /** The packages behind gRPC, which only those install who use it. */
 async function load() {
-  const [grpc, service, errors, client] = await Promise.all([
+  const [grpc, service, legacy, errors, client] = await Promise.all([
     import('@grpc/grpc-js'),
     import('@a2a-js/sdk/server/grpc'),
+    import('@a2a-js/sdk/compat/v0_3/server/grpc'),
     import('@a2a-js/sdk/errors/grpc'),
     import('@a2a-js/sdk/client/grpc'),
   ]);
-  return { grpc, service, errors, client };
+  return { grpc, service, legacy, errors, client };
 }
 
 export type GrpcPackages = Awaited<ReturnType<typeof load>>;

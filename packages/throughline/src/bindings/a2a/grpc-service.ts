@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import {
+  A2A_PROTOCOL_VERSION,
   CancelTaskRequest,
   DeleteTaskPushNotificationConfigRequest,
   GetExtendedAgentCardRequest,
@@ -11,7 +12,11 @@ import {
   SubscribeToTaskRequest,
   TaskPushNotificationConfig,
   type AgentCard,
+  type ListTaskPushNotificationConfigsResponse,
+  type ListTasksResponse,
   type SendMessageResponse,
+  type StreamResponse,
+  type Task,
 } from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type {
@@ -20,12 +25,10 @@ import type {
   ServerWritableStream,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import type { StreamResponse } from '@a2a-js/sdk';
 import { checkRequest, extensionMetadata, grpcContext, serviceError } from './grpc-call.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
 import type { Guard } from './guard.ts';
-import { wantsMarks } from './http-call.ts';
-import { withMark, type StreamEvent } from './marks.ts';
+import type { StreamEvent } from './marks.ts';
 import type { A2aPorts } from './ports.ts';
 
 /** One agent as a gRPC service reaches it. */
@@ -35,95 +38,110 @@ export interface GrpcTarget {
   readonly card: AgentCard;
 }
 
-interface Method<Q, A> {
+export interface Method<Q, A> {
   /** Name on JSON-RPC, whose parameters are checked alike. */
   readonly rpc: string;
   readonly toJSON: (request: Q) => unknown;
   readonly run: (guard: Guard, request: Q, context: ServerCallContext) => A;
 }
 
-const method = <Q, A>(definition: Method<Q, A>): Method<Q, A> => definition;
-type Events = AsyncGenerator<StreamEvent, void, undefined>;
+export type Events = AsyncGenerator<StreamEvent, void, undefined>;
+type Unary<Q, A> = Method<Q, Promise<A>>;
+
+interface UnaryMethods {
+  readonly sendMessage: Unary<SendMessageRequest, SendMessageResponse>;
+  readonly getTask: Unary<GetTaskRequest, Task>;
+  readonly listTasks: Unary<ListTasksRequest, ListTasksResponse>;
+  readonly cancelTask: Unary<CancelTaskRequest, Task>;
+  readonly createTaskPushNotificationConfig: Unary<
+    TaskPushNotificationConfig,
+    TaskPushNotificationConfig
+  >;
+  readonly getTaskPushNotificationConfig: Unary<
+    GetTaskPushNotificationConfigRequest,
+    TaskPushNotificationConfig
+  >;
+  readonly listTaskPushNotificationConfigs: Unary<
+    ListTaskPushNotificationConfigsRequest,
+    ListTaskPushNotificationConfigsResponse
+  >;
+  readonly deleteTaskPushNotificationConfig: Unary<DeleteTaskPushNotificationConfigRequest, object>;
+  readonly getExtendedAgentCard: Unary<GetExtendedAgentCardRequest, AgentCard>;
+}
 
 /** A2A 10.3: unary calls and streams, each with the guard's method behind it. */
-const unary = {
-  sendMessage: method({
+export const unary: UnaryMethods = {
+  sendMessage: {
     rpc: 'SendMessage',
-    toJSON: (request: SendMessageRequest) => SendMessageRequest.toJSON(request),
-    run: async (guard, request: SendMessageRequest, context): Promise<SendMessageResponse> => {
+    toJSON: (request) => SendMessageRequest.toJSON(request),
+    run: async (guard, request, context) => {
       const value = await guard.sendMessage(request, context);
-      const payload =
-        'status' in value
-          ? ({ $case: 'task', value } as const)
-          : ({ $case: 'message', value } as const);
-      return { payload };
+      return {
+        payload: 'status' in value ? { $case: 'task', value } : { $case: 'message', value },
+      };
     },
-  }),
-  getTask: method({
+  },
+  getTask: {
     rpc: 'GetTask',
-    toJSON: (request: GetTaskRequest) => GetTaskRequest.toJSON(request),
-    run: (guard, request: GetTaskRequest, context) => guard.getTask(request, context),
-  }),
-  listTasks: method({
+    toJSON: (request) => GetTaskRequest.toJSON(request),
+    run: (guard, request, context) => guard.getTask(request, context),
+  },
+  listTasks: {
     rpc: 'ListTasks',
-    toJSON: (request: ListTasksRequest) => ListTasksRequest.toJSON(request),
-    run: (guard, request: ListTasksRequest, context) => guard.listTasks(request, context),
-  }),
-  cancelTask: method({
+    toJSON: (request) => ListTasksRequest.toJSON(request),
+    run: (guard, request, context) => guard.listTasks(request, context),
+  },
+  cancelTask: {
     rpc: 'CancelTask',
-    toJSON: (request: CancelTaskRequest) => CancelTaskRequest.toJSON(request),
-    run: (guard, request: CancelTaskRequest, context) => guard.cancelTask(request, context),
-  }),
-  createTaskPushNotificationConfig: method({
+    toJSON: (request) => CancelTaskRequest.toJSON(request),
+    run: (guard, request, context) => guard.cancelTask(request, context),
+  },
+  createTaskPushNotificationConfig: {
     rpc: 'CreateTaskPushNotificationConfig',
-    toJSON: (request: TaskPushNotificationConfig) => TaskPushNotificationConfig.toJSON(request),
-    run: (guard, request: TaskPushNotificationConfig, context) =>
-      guard.createTaskPushNotificationConfig(request, context),
-  }),
-  getTaskPushNotificationConfig: method({
+    toJSON: (request) => TaskPushNotificationConfig.toJSON(request),
+    run: (guard, request, context) => guard.createTaskPushNotificationConfig(request, context),
+  },
+  getTaskPushNotificationConfig: {
     rpc: 'GetTaskPushNotificationConfig',
-    toJSON: (request: GetTaskPushNotificationConfigRequest) =>
-      GetTaskPushNotificationConfigRequest.toJSON(request),
-    run: (guard, request: GetTaskPushNotificationConfigRequest, context) =>
-      guard.getTaskPushNotificationConfig(request, context),
-  }),
-  listTaskPushNotificationConfigs: method({
+    toJSON: (request) => GetTaskPushNotificationConfigRequest.toJSON(request),
+    run: (guard, request, context) => guard.getTaskPushNotificationConfig(request, context),
+  },
+  listTaskPushNotificationConfigs: {
     rpc: 'ListTaskPushNotificationConfigs',
-    toJSON: (request: ListTaskPushNotificationConfigsRequest) =>
-      ListTaskPushNotificationConfigsRequest.toJSON(request),
-    run: (guard, request: ListTaskPushNotificationConfigsRequest, context) =>
-      guard.listTaskPushNotificationConfigs(request, context),
-  }),
-  deleteTaskPushNotificationConfig: method({
+    toJSON: (request) => ListTaskPushNotificationConfigsRequest.toJSON(request),
+    run: (guard, request, context) => guard.listTaskPushNotificationConfigs(request, context),
+  },
+  deleteTaskPushNotificationConfig: {
     rpc: 'DeleteTaskPushNotificationConfig',
-    toJSON: (request: DeleteTaskPushNotificationConfigRequest) =>
-      DeleteTaskPushNotificationConfigRequest.toJSON(request),
-    run: async (guard, request: DeleteTaskPushNotificationConfigRequest, context) => {
+    toJSON: (request) => DeleteTaskPushNotificationConfigRequest.toJSON(request),
+    run: async (guard, request, context) => {
       await guard.deleteTaskPushNotificationConfig(request, context);
       return {};
     },
-  }),
-  getExtendedAgentCard: method({
+  },
+  getExtendedAgentCard: {
     rpc: 'GetExtendedAgentCard',
-    toJSON: (request: GetExtendedAgentCardRequest) => GetExtendedAgentCardRequest.toJSON(request),
-    run: (guard, request: GetExtendedAgentCardRequest, context) =>
-      guard.getAuthenticatedExtendedAgentCard(request, context),
-  }),
+    toJSON: (request) => GetExtendedAgentCardRequest.toJSON(request),
+    run: (guard, request, context) => guard.getAuthenticatedExtendedAgentCard(request, context),
+  },
 };
 
-const streaming = {
-  sendStreamingMessage: method({
+interface StreamingMethods {
+  readonly sendStreamingMessage: Method<SendMessageRequest, Events>;
+  readonly subscribeToTask: Method<SubscribeToTaskRequest, Events>;
+}
+
+export const streaming: StreamingMethods = {
+  sendStreamingMessage: {
     rpc: 'SendStreamingMessage',
-    toJSON: (request: SendMessageRequest) => SendMessageRequest.toJSON(request),
-    run: (guard, request: SendMessageRequest, context): Events =>
-      guard.sendMessageStream(request, context),
-  }),
-  subscribeToTask: method({
+    toJSON: (request) => SendMessageRequest.toJSON(request),
+    run: (guard, request, context) => guard.sendMessageStream(request, context),
+  },
+  subscribeToTask: {
     rpc: 'SubscribeToTask',
-    toJSON: (request: SubscribeToTaskRequest) => SubscribeToTaskRequest.toJSON(request),
-    run: (guard, request: SubscribeToTaskRequest, context): Events =>
-      guard.resubscribe(request, context),
-  }),
+    toJSON: (request) => SubscribeToTaskRequest.toJSON(request),
+    run: (guard, request, context) => guard.resubscribe(request, context),
+  },
 };
 
 /** The handlers of the service; `target` is waited for, since its card names the port served on. */
@@ -136,7 +154,7 @@ export function grpcService(
     (call, callback) => {
       const answer = async (): Promise<A> => {
         const { guard, ports, card } = await target;
-        const context = await grpcContext(call.metadata, ports, card);
+        const context = await grpcContext(call.metadata, ports, card, A2A_PROTOCOL_VERSION);
         checkRequest(rpc, toJSON(call.request));
         const result = await run(guard, call.request, context);
         call.sendMetadata(extensionMetadata(packages, context));
@@ -158,7 +176,7 @@ export function grpcService(
     (call) => {
       const tell = async (): Promise<void> => {
         const { guard, ports, card } = await target;
-        const context = await grpcContext(call.metadata, ports, card);
+        const context = await grpcContext(call.metadata, ports, card, A2A_PROTOCOL_VERSION);
         checkRequest(rpc, toJSON(call.request));
         await write(packages, call, run(guard, call.request, context), context);
       };
@@ -183,26 +201,35 @@ export function grpcService(
   };
 }
 
-/** Written only as fast as they are read; a reader that goes away leaves the task to run on. */
-async function write<Q>(
+async function write(
   packages: GrpcPackages,
-  call: ServerWritableStream<Q, StreamResponse>,
+  call: ServerWritableStream<unknown, StreamResponse>,
   events: Events,
   context: ServerCallContext,
 ): Promise<void> {
+  let begun = false;
+  for await (const { payload } of paced(call, events)) {
+    if (!begun) call.sendMetadata(extensionMetadata(packages, context));
+    begun = true;
+    call.write({ payload });
+  }
+}
+
+/**
+ * Events for one who writes each as it comes: no faster than they are read; a reader that goes away
+ * leaves the task to run on.
+ */
+export async function* paced(call: ServerWritableStream<unknown, unknown>, events: Events): Events {
   const gone = new AbortController();
   call.once('cancelled', () => {
     gone.abort();
     void events.return();
   });
-  let begun = false;
   try {
     for await (const event of events) {
-      if (!begun) call.sendMetadata(extensionMetadata(packages, context));
-      begun = true;
       if (call.cancelled) return;
-      const update = wantsMarks(context) ? withMark(event) : { payload: event.payload };
-      if (!call.write(update)) await once(call, 'drain', { signal: gone.signal });
+      yield event;
+      if (call.writableNeedDrain) await once(call, 'drain', { signal: gone.signal });
     }
   } catch (error) {
     if (!gone.signal.aborted) throw error;

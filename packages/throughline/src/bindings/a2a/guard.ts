@@ -22,10 +22,10 @@ import {
   type ServerCallContext,
 } from '@a2a-js/sdk/server';
 import { recordFor, withHistory, type AgentSide } from './agent-side.ts';
-import { callerOf, cursorOf } from './call.ts';
+import { callerOf, cursorOf, noteSeq, wantsMarks } from './call.ts';
 import { cancelTask } from './cancelling.ts';
 import { toA2aError } from './errors.ts';
-import type { StreamEvent } from './marks.ts';
+import { withMark, type StreamEvent } from './marks.ts';
 import { PushConfigs } from './push-configs.ts';
 import { Sending } from './sending.ts';
 import { ownTenant } from './tenant.ts';
@@ -41,11 +41,15 @@ async function answering<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function* streaming<T>(
-  work: () => AsyncGenerator<T, void, undefined>,
-): AsyncGenerator<T, void, undefined> {
+async function* streaming(
+  context: ServerCallContext,
+  work: () => AsyncGenerator<StreamEvent, void, undefined>,
+): AsyncGenerator<StreamEvent, void, undefined> {
   try {
-    yield* work();
+    for await (const event of work()) {
+      noteSeq(context, event.mark?.seq);
+      yield wantsMarks(context) ? withMark(event) : event;
+    }
   } catch (error) {
     throw toA2aError(error);
   }
@@ -101,7 +105,7 @@ export class Guard implements A2ARequestHandler {
   ): AsyncGenerator<StreamEvent, void, undefined> {
     const { card } = this.#side;
     const sending = this.#sending;
-    return streaming(async function* send() {
+    return streaming(context, async function* send() {
       ownTenant(callerOf(context), params);
       if (card.capabilities?.streaming !== true) {
         throw new UnsupportedOperationError('this agent does not stream; use SendMessage');
@@ -138,7 +142,7 @@ export class Guard implements A2ARequestHandler {
   ): AsyncGenerator<StreamEvent, void, undefined> {
     const side = this.#side;
     const sending = this.#sending;
-    return streaming(async function* subscribe() {
+    return streaming(context, async function* subscribe() {
       const caller = callerOf(context);
       ownTenant(caller, params);
       if (side.card.capabilities?.streaming !== true) {

@@ -1,4 +1,4 @@
-import { Extensions, HTTP_EXTENSION_HEADER, SSE_HEADERS, StreamResponse } from '@a2a-js/sdk';
+import { Extensions, HTTP_EXTENSION_HEADER, SSE_HEADERS } from '@a2a-js/sdk';
 import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
 import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
@@ -6,8 +6,8 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 import type { Caller } from '../../model/principal.ts';
-import { callContext, cursorOf } from './call.ts';
-import { parseCursor, withMark, type StreamEvent } from './marks.ts';
+import { callContext } from './call.ts';
+import { parseCursor } from './marks.ts';
 import type { A2aPorts } from './ports.ts';
 import { eventStream } from './sse.ts';
 import { traceFrom } from './trace.ts';
@@ -83,15 +83,6 @@ export function echo(context: ServerCallContext): Record<string, string> {
     context.requestedVersion === '0.3' ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
   return active.length === 0 ? {} : { [name]: Extensions.toServiceParameter(active) };
 }
-
-/** Marks go only to those who know of them: by the extension, or since they named one. */
-export const wantsMarks = (context: ServerCallContext): boolean =>
-  cursorOf(context) !== undefined ||
-  (context.activatedExtensions ?? []).includes(correlationExtension);
-
-/** How an update goes over the wire as JSON. */
-export const updateJson = (event: StreamEvent, context: ServerCallContext): unknown =>
-  StreamResponse.toJSON(wantsMarks(context) ? withMark(event) : event);
 
 export interface Streaming<T> {
   readonly heartbeatMs: number;

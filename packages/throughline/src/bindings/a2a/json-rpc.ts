@@ -1,6 +1,7 @@
 import {
   A2A_VERSION_HEADER,
   SendMessageRequest,
+  StreamResponse,
   SubscribeToTaskRequest,
   type AgentCard,
 } from '@a2a-js/sdk';
@@ -10,21 +11,14 @@ import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
-import { legacyVersion } from './card.ts';
+import { lastSeqOf } from './call.ts';
 import { rpcFailure, rpcProtocolFailure, toA2aError } from './errors.ts';
 import type { Guard } from './guard.ts';
-import {
-  contextOf,
-  echo,
-  readBody,
-  requireMediaType,
-  streamed,
-  updateJson,
-  type A2aEnv,
-} from './http-call.ts';
+import { contextOf, echo, readBody, requireMediaType, streamed, type A2aEnv } from './http-call.ts';
 import { parseIJsonBytes } from './i-json.ts';
 import type { StreamEvent } from './marks.ts';
 import { checkParams } from './params.ts';
+import { legacyVersion, versionOf } from './version.ts';
 
 export interface Served {
   readonly guard: Guard;
@@ -102,7 +96,7 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
         heartbeatMs,
         show: (event) => ({
           id: event.mark?.seq,
-          data: { jsonrpc: '2.0', id, result: updateJson(event, context) },
+          data: { jsonrpc: '2.0', id, result: StreamResponse.toJSON(event) },
         }),
         failure: (error) => rpcFailure(toA2aError(error), id).body,
       });
@@ -111,7 +105,7 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
     if (!(Symbol.asyncIterator in result)) return c.json(result, 200, echo(context));
     return streamed(c, context, result, {
       heartbeatMs,
-      show: (data) => ({ data }),
+      show: (data) => ({ id: lastSeqOf(context), data }),
       failure: (error) => ({
         jsonrpc: '2.0',
         id,
@@ -130,7 +124,7 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
     }
     if (rpc instanceof Response) return rpc;
     try {
-      const version = c.req.header(A2A_VERSION_HEADER)?.trim() || legacyVersion;
+      const version = versionOf(c.req.header(A2A_VERSION_HEADER));
       validateVersion(version, card, 'JSONRPC');
       return await answer(c, rpc, contextOf(c, version));
     } catch (error) {

@@ -21,20 +21,21 @@ export interface StreamEvent extends StreamResponse {
 /** Key of the mark in an update's metadata, beside the envelope's. */
 export const markKey = `${correlationExtension}/mark`;
 
-/** The update with its mark in its metadata; a copy. */
-export function withMark({ payload, mark }: StreamEvent): StreamResponse {
-  if (payload === undefined || mark === undefined) return { payload };
+/** The update with its mark in its metadata, too; a copy. */
+export function withMark(event: StreamEvent): StreamEvent {
+  const { payload, mark } = event;
+  if (payload === undefined || mark === undefined) return event;
   const metadata = { ...payload.value.metadata, [markKey]: mark };
   if (payload.$case === 'task') {
-    return { payload: { $case: 'task', value: { ...payload.value, metadata } } };
+    return { mark, payload: { $case: 'task', value: { ...payload.value, metadata } } };
   }
   if (payload.$case === 'message') {
-    return { payload: { $case: 'message', value: { ...payload.value, metadata } } };
+    return { mark, payload: { $case: 'message', value: { ...payload.value, metadata } } };
   }
   if (payload.$case === 'statusUpdate') {
-    return { payload: { $case: 'statusUpdate', value: { ...payload.value, metadata } } };
+    return { mark, payload: { $case: 'statusUpdate', value: { ...payload.value, metadata } } };
   }
-  return { payload: { $case: 'artifactUpdate', value: { ...payload.value, metadata } } };
+  return { mark, payload: { $case: 'artifactUpdate', value: { ...payload.value, metadata } } };
 }
 
 /** Updates of one write: the last of them carries its mark. */

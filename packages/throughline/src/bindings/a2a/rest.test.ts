@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { TaskState } from '@a2a-js/sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import { echo, gate, startAgent, wireMessage } from './conformance.ts';
-import { findRoute, restRoutes } from './rest.ts';
+import { findRoute, restRoutes } from './rest-routes.ts';
 
 type Agent = Awaited<ReturnType<typeof startAgent>>;
 const open: Agent[] = [];

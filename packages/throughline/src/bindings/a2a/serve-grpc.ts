@@ -2,6 +2,7 @@ import { ThroughlineError } from '../../errors.ts';
 import { limits } from '../../model/limits.ts';
 import { grpcPackages } from './grpc-packages.ts';
 import { grpcService, type GrpcTarget } from './grpc-service.ts';
+import { legacyGrpcService } from './legacy-grpc.ts';
 
 export interface GrpcOptions {
   /** Default: loopback alone. */
@@ -38,7 +39,7 @@ const pingMs = 15_000;
 export async function openGrpc(options: GrpcOptions = {}): Promise<ServedGrpc> {
   const { host = '127.0.0.1', port = 0, tls, bodyLimit = limits.bodyBytes } = options;
   const packages = await grpcPackages();
-  const { grpc, service } = packages;
+  const { grpc, service, legacy } = packages;
   const server = new grpc.Server({
     'grpc.max_receive_message_length': bodyLimit,
     'grpc.max_concurrent_streams': callsPerConnection,
@@ -47,6 +48,7 @@ export async function openGrpc(options: GrpcOptions = {}): Promise<ServedGrpc> {
   });
   const target = Promise.withResolvers<GrpcTarget>();
   server.addService(service.A2AService, grpcService(packages, target.promise));
+  server.addService(legacy.LegacyA2AService, legacyGrpcService(packages, target.promise));
   const credentials =
     tls === undefined
       ? grpc.ServerCredentials.createInsecure()

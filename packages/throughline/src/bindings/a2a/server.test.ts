@@ -131,6 +131,7 @@ describe('what comes over the wire', () => {
         { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
         { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
         { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+        { url, protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
       ],
       capabilities: {
         pushNotifications: false,

@@ -3,13 +3,14 @@ import { AgentCard, A2A_VERSION_HEADER, AGENT_CARD_PATH } from '@a2a-js/sdk';
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { limits } from '../../model/limits.ts';
 import { agentSide, type AgentSide, type AgentSideOptions } from './agent-side.ts';
-import { legacyVersion, withCorrelation, type ContextTerms } from './card.ts';
+import { withCorrelation, type ContextTerms } from './card.ts';
 import { Guard } from './guard.ts';
 import { door, type A2aEnv } from './http-call.ts';
 import { jsonRpc, rpcFailed, type Served } from './json-rpc.ts';
 import { legacyCard } from './legacy-card.ts';
 import { rest, restFailed } from './rest.ts';
 import { resumeTasks } from './resume.ts';
+import { legacyVersion } from './version.ts';
 
 export type { A2aEnv } from './http-call.ts';
 
@@ -25,7 +26,7 @@ export interface A2aRoutesOptions extends AgentSideOptions {
 
 /** One agent on A2A. */
 export interface A2aRoutes {
-  /** JSON-RPC at POST /, HTTP+JSON under it, and the card at GET /.well-known/agent-card.json. */
+  /** JSON-RPC at POST /, HTTP+JSON under it (of A2A 0.3 under /v1), and the card at GET /.well-known/agent-card.json. */
   readonly app: Hono<A2aEnv>;
   readonly card: AgentCard;
   /** The same agent for a transport that is not HTTP/1.1; see `serveGrpc`. */
