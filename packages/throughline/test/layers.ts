@@ -30,7 +30,7 @@ const portable: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   model: ['zod'],
   graph: [],
-  handover: ['@toon-format/toon', 'gpt-tokenizer', 'minisearch', 'sbd'],
+  handover: ['@toon-format/toon', 'ajv', 'gpt-tokenizer', 're2js', 'sbd', 'turndown'],
   client: ['zod'],
   index: [],
 };

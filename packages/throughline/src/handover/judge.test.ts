@@ -41,6 +41,14 @@ const evaluated = (result: Partial<EvaluationResult>): AgentContext => ({
 const unevaluated = evaluated({ Status: 'not_evaluated', Confidence: 0, CriterionResults: [] });
 const evidence = new Set(['report.json']);
 
+const found = (id: string, ok: boolean) => ({
+  id,
+  ok,
+  by: 'pattern',
+  reason: '',
+  evidence: [],
+});
+
 const itIs43 = () => ({ ok: false, reason: 'it is 43' });
 
 describe('the second layer of evaluation', () => {
@@ -99,6 +107,25 @@ describe('the second layer of evaluation', () => {
       reasons: [],
       relaxed: ['must'],
     });
+  });
+
+  it('holds a grader that goes by criteria to those that it looked at', () => {
+    const graded = (...criteria: ReturnType<typeof found>[]) => ({
+      grade: () => ({ ok: criteria.every(({ ok }) => ok), reason: 'not met', criteria }),
+    });
+    expect(judge(graded(found('must', true)), unevaluated, evidence)).toEqual({
+      ok: true,
+      reasons: [],
+      relaxed: [],
+      criteria: [found('must', true)],
+    });
+    expect(judge(graded(found('must', false)), good, evidence).reasons).toEqual(['not met']);
+    expect(judge(graded(found('may', true)), unevaluated, evidence).reasons).toEqual([
+      'criterion must was evaluated by nobody',
+    ]);
+    expect(judge(graded(found('may', true)), good, evidence).ok).toBe(true);
+    const relaxed = judge({ relaxed: true, ...graded(found('may', true)) }, unevaluated, evidence);
+    expect(relaxed).toMatchObject({ ok: true, relaxed: ['must'] });
   });
 
   it('relaxes nothing that the agent itself found wanting', () => {

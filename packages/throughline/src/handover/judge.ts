@@ -1,9 +1,12 @@
 import type { AgentContext } from '../model/agent-context.ts';
+import type { CriterionGrade } from '../model/grader.ts';
 
 /** What a grader says about the meaning of a result. */
 export interface Grade {
   readonly ok: boolean;
   readonly reason: string;
+  /** Where it looked at criteria one by one: what it found. Those that it left out it did not look at. */
+  readonly criteria?: readonly CriterionGrade[];
 }
 
 export interface JudgePolicy {
@@ -23,6 +26,8 @@ export interface Verdict {
   readonly reasons: readonly string[];
   /** Criteria that were let through without evidence. */
   readonly relaxed: readonly string[];
+  /** What the grader found of single criteria. */
+  readonly criteria?: readonly CriterionGrade[];
 }
 
 /**
@@ -30,7 +35,8 @@ export interface Verdict {
  * criteria passed, confidence at the threshold, every evidence reference among what that Dialog was
  * given or produced. Then meaning, by the policy's grader.
  *
- * A criterion that the agent did not evaluate is the grader's to decide where there is one.
+ * A criterion that the agent did not evaluate is the grader's to decide where there is one; a grader
+ * that goes by criteria decides those that it looked at.
  *
  * @param evidence Everything that Dialog was given or produced: ids, URIs and names of outputs.
  */
@@ -48,9 +54,32 @@ export function judge(
   ];
   if (structural.length > 0) return { ok: false, reasons: structural, relaxed };
   const grade = policy.grade?.(context);
-  return grade === undefined || grade.ok
-    ? { ok: true, reasons: [], relaxed }
-    : { ok: false, reasons: [grade.reason], relaxed };
+  if (grade === undefined) return { ok: true, reasons: [], relaxed };
+  const { criteria } = grade;
+  const reasons = [
+    ...(grade.ok ? [] : [grade.reason]),
+    ...(criteria === undefined ? [] : leftOpen(policy, context, criteria, relaxed)),
+  ];
+  return { ok: reasons.length === 0, reasons, relaxed, ...(criteria && { criteria }) };
+}
+
+/** Required criteria that neither the agent nor the grader looked at. */
+function leftOpen(
+  policy: JudgePolicy,
+  context: AgentContext,
+  graded: readonly CriterionGrade[],
+  relaxed: string[],
+): string[] {
+  const looked = new Set(graded.map(({ id }) => id));
+  for (const { CriterionID: id, Status: status } of context.EvaluationResult.CriterionResults) {
+    if (status === 'passed') looked.add(id);
+  }
+  const open = context.EvaluationPolicy.SuccessCriteria.filter(
+    ({ CriterionID: id, Required }) => Required && !looked.has(id) && !relaxed.includes(id),
+  ).map(({ CriterionID }) => CriterionID);
+  if (policy.relaxed !== true) return open.map((id) => `criterion ${id} was evaluated by nobody`);
+  relaxed.push(...open);
+  return [];
 }
 
 function openItems(context: AgentContext): string[] {
