@@ -3,7 +3,12 @@ import { makeAgentContext } from '../handover/agent-context.ts';
 import type { GradeSubject } from '../handover/grade.ts';
 import { serveChat, type Chat } from './conformance/chat-server.ts';
 import { modelFromEnv } from './from-env.ts';
-import { gradeCriteria, type GradedCriterion, type GraderMeans } from './grade-criteria.ts';
+import {
+  criteriaGrader,
+  gradeCriteria,
+  type GradedCriterion,
+  type GraderMeans,
+} from './grade-criteria.ts';
 
 const subject: GradeSubject = {
   context: {
@@ -126,5 +131,47 @@ describe('grading by criteria', () => {
     const grade = await graded([long], adds);
     expect(grade.reason).toContain('50001 tokens, and 32000 are read at most');
     expect(grade.usage).toEqual([]);
+  });
+});
+
+const request = (criteria: readonly GradedCriterion[]) => {
+  const read: string[] = [];
+  const context = {
+    ...subject.context,
+    ContextItems: [
+      {
+        ContextID: 'paper',
+        ContextType: 'text' as const,
+        MediaType: 'text/plain',
+        ContextURI: 'https://hub.example/content/paper',
+        Description: '',
+        Priority: 'compressible' as const,
+      },
+    ],
+  };
+  const texts: Readonly<Record<string, string>> = {
+    'a.json': '{"citations":[{"contextId":"paper","quote":"five"}]}',
+    paper: 'It is five.',
+  };
+  const text = (name: string) => {
+    read.push(name);
+    return Promise.resolve(texts[name]);
+  };
+  return { read, request: { subtask: { criteria }, context, output: text, material: text } };
+};
+
+describe('a grader made of the workflow’s criteria', () => {
+  const cites = criterion('cites', { by: 'citations', of: { output: 'a.json' }, least: 1 });
+
+  it('reads what its graders look at', async () => {
+    const { read, request: asked } = request([cites]);
+    expect(await criteriaGrader()(asked)).toMatchObject({ ok: true, criteria: [{ id: 'cites' }] });
+    expect(read).toEqual(['a.json', 'paper']);
+  });
+
+  it('has no opinion, and reads nothing, where no criterion asks for it', async () => {
+    const { read, request: asked } = request([criterion('open', undefined)]);
+    expect(await criteriaGrader()(asked)).toBeUndefined();
+    expect(read).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { countTokens } from '../handover/count-tokens.ts';
 import { gradedText, gradePurely, type GradeSubject } from '../handover/grade.ts';
 import type { Grade } from '../handover/judge.ts';
 import { quote } from '../handover/plain.ts';
+import type { AgentContext } from '../model/agent-context.ts';
 import type { CriterionGrade, GraderSpec } from '../model/grader.ts';
 import type { Model, ModelUsage } from './model.ts';
 
@@ -96,6 +97,56 @@ async function byFunction(
     const why = error instanceof ThroughlineError ? error.message : 'it threw';
     return { id, ok: false, by: `function ${name}`, reason: `not graded: ${why}`, evidence: [] };
   }
+}
+
+/** A result to be graded, with ways to its texts: what a Master, or an agent that checks itself, has. */
+export interface CriteriaRequest {
+  readonly subtask: { readonly criteria: readonly GradedCriterion[] };
+  readonly context: AgentContext;
+  readonly output: (name: string) => Promise<string | undefined>;
+  readonly material: (contextId: string) => Promise<string | undefined>;
+}
+
+/**
+ * A grader for `createMaster` that goes by what the workflow's criteria ask for; undefined where they
+ * ask for nothing. A Master has one without means unless it is given another.
+ */
+export const criteriaGrader =
+  (means: GraderMeans = {}) =>
+  async ({ subtask, ...request }: CriteriaRequest): Promise<CriteriaGraded | undefined> => {
+    const criteria = subtask.criteria.filter(({ grade }) => grade !== undefined);
+    if (criteria.length === 0) return undefined;
+    return gradeCriteria(criteria, await subjectOf(criteria, request), means);
+  };
+
+/** Reads what the graders look at: outputs by name; everything that was given, where quotes are checked. */
+async function subjectOf(
+  criteria: readonly GradedCriterion[],
+  { context, output, material }: Omit<CriteriaRequest, 'subtask'>,
+): Promise<GradeSubject> {
+  const specs = criteria.flatMap(({ grade }) => grade ?? []);
+  const names = specs.flatMap((spec) =>
+    'of' in spec && spec.of !== undefined && 'output' in spec.of ? [spec.of.output] : [],
+  );
+  const readsAll = specs.some(({ by }) => by === 'citations' || by === 'function');
+  const ids = readsAll ? context.ContextItems.map(({ ContextID }) => ContextID) : [];
+  return {
+    context,
+    outputs: await texts(names, output),
+    materials: await texts(ids, material),
+  };
+}
+
+async function texts(
+  names: readonly string[],
+  read: (name: string) => Promise<string | undefined>,
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>();
+  for (const name of new Set(names)) {
+    const text = await read(name);
+    if (text !== undefined) found.set(name, text);
+  }
+  return found;
 }
 
 const rules = `You judge whether a result meets one criterion. Answer with met and the reason in one sentence.

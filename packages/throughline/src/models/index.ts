@@ -1,8 +1,10 @@
 export { aiModel, type AiModelOptions } from './ai-sdk.ts';
 export { modelFromEnv } from './from-env.ts';
 export {
+  criteriaGrader,
   gradeCriteria,
   type CriteriaGraded,
+  type CriteriaRequest,
   type GradedCriterion,
   type GraderFunction,
   type GraderMeans,
