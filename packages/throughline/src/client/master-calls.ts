@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DraftInput } from '../model/assertion.ts';
-import { contentRefSchema, type ContentRef } from '../model/content.ts';
+import { contentRefSchema, type ContentRef, type ReadTokenRequest } from '../model/content.ts';
 import { makeId } from '../model/ids.ts';
 import type { Party } from '../model/observation.ts';
 import type { Handover } from '../model/usage.ts';
@@ -12,7 +12,7 @@ import { unlessMissing } from './missing.ts';
 export interface MasterCalls {
   newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string;
   participant(party: Party): Promise<string>;
-  assert(drafts: readonly DraftInput[]): Promise<void>;
+  assert(drafts: readonly DraftInput[]): Promise<readonly (string | null)[]>;
   locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
   putContent(content: {
     activity: string;
@@ -22,7 +22,7 @@ export interface MasterCalls {
   }): Promise<ContentRef>;
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
   callToken(request: { audience: string; seconds: number }): Promise<string>;
-  readToken(request: { uri: string; audience: string; seconds: number }): Promise<string>;
+  readToken(request: ReadTokenRequest): Promise<string>;
   saveRun(run: {
     id: string;
     activity: string;
@@ -49,8 +49,11 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
     return (await hub.json(call, z.object({ participant: z.string() }))).participant;
   },
   // Saying again what is so already changes nothing, hence it may be tried again.
-  assert: async (drafts) =>
-    hub.nothing({ method: 'POST', path: '/assertions', json: { drafts }, idempotent: true }),
+  assert: async (drafts) => {
+    const call = { method: 'POST', path: '/assertions', idempotent: true } as const;
+    const said = z.object({ assertions: z.array(z.string().nullable()) });
+    return (await hub.json({ ...call, json: { drafts } }, said)).assertions;
+  },
   locate: async (taskId) =>
     hub.json({ method: 'GET', path: `/locations/${segment(taskId)}` }, location),
   putContent: async ({ bytes, ...query }) =>

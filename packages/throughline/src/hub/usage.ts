@@ -22,8 +22,8 @@ import { caseObjects, Workspace } from './workspace.ts';
 /** UTF-8 bytes of one counted text. */
 const maxTextBytes = limits.bodyBytes;
 
-const handoverRecords = new Records('handover', z.object({}), handoverSchema);
-const textRecords = new Records('handover-texts', z.object({}), handoverTextsSchema);
+export const handoverRecords = new Records('handover', z.object({}), handoverSchema);
+export const textRecords = new Records('handover-texts', z.object({}), handoverTextsSchema);
 
 /** Figures of hand-overs, and the texts they were counted on, so that anyone can count again. */
 export class Usage {
@@ -97,7 +97,11 @@ function onTop(before: Account<undefined>, given: Account): Account {
   if (adds && isSameTarget(figures, given.figures)) {
     const { returned } = given.texts;
     return {
-      figures: { ...figures, returned: given.figures.returned },
+      figures: {
+        ...figures,
+        returned: given.figures.returned,
+        ...(given.figures.usage && { usage: given.figures.usage }),
+      },
       texts: returned === undefined ? texts : { ...texts, returned },
     };
   }

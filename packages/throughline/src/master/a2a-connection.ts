@@ -2,6 +2,7 @@ import { connectA2a, type PeerTransport } from '../bindings/a2a/index.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Caller, Principal } from '../model/principal.ts';
+import { bareHost, hostMatcher } from '../transports/host-pattern.ts';
 import type { AgentConnection, Connect, KnownAgent } from './connection.ts';
 import type { MasterPorts } from './ports.ts';
 
@@ -18,6 +19,8 @@ export interface A2aConnectOptions {
   readonly transport?: PeerTransport | undefined;
   /** Bytes of one answer. Default 32 MiB. */
   readonly maxResponseBytes?: number | undefined;
+  /** Hosts outside of the domain that are told the trace id. Default: none. */
+  readonly traceHosts?: readonly string[] | undefined;
   /** Milliseconds before a broken connection is taken up again for the first time. */
   readonly retryMs: number;
   /** Told of observations that could not be recorded. */
@@ -43,6 +46,7 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
     onFault,
     transport,
   } = options;
+  const isTraced = hostMatcher(options.traceHosts ?? []);
   return async (agent, opening): Promise<AgentConnection> => {
     const client = await connectA2a({
       url: agent.url,
@@ -53,6 +57,7 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
       retry: { attempts: 3, firstMs: retryMs, capMs: 5_000 },
       onFault: (error) => onFault?.(error),
       signal: opening,
+      carriesTrace: agent.behind === 'hub' || isTraced(hostOf(agent.url)),
       ...(await credentialOf(ports, agent)),
       ...(allowPlainHttp !== undefined && { allowPlainHttp }),
       ...(transport !== undefined && { transport }),
@@ -64,10 +69,13 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
       encode: (message) => client.encode(message),
       send: (message, place, signal) => client.watch(message, { place, signal, timeoutMs }),
       follow: (taskId, place, signal) => client.follow(taskId, { place, signal, timeoutMs }),
+      cancel: (taskId, place, signal) => client.cancel(taskId, { place, signal, timeoutMs }),
       close: () => client.close(),
     };
   };
 }
+
+const hostOf = (url: string): string => (URL.canParse(url) ? bareHost(new URL(url).hostname) : '');
 
 /**
  * What a task put out is the Master's to say: it knows where the bytes went, and the same output

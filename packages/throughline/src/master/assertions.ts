@@ -4,31 +4,44 @@ import { correlationExtension } from '../model/envelope.ts';
 import type { AgentConnection, KnownAgent } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { inputEdge } from './plan-attempt.ts';
-import type { Attempt, Output, RunState } from './run-state.ts';
-import type { Subtask } from './workflow.ts';
+import {
+  resourceOf,
+  type Asked,
+  type Attempt,
+  type Interruption,
+  type Output,
+  type RunState,
+} from './run-state.ts';
+import type { Subtask } from '../model/workflow.ts';
 
-/** Everything that must be in the graph before an attempt's message goes out. */
-export async function attemptDrafts(
+/**
+ * The Dialog and the Task of an attempt and where they come from. Without a connection they are said with
+ * what is known of the agent by then; what turns out otherwise joins the Dialog later.
+ */
+export async function openingDrafts(
   run: RunContext,
   subtask: Subtask,
   attempt: Attempt,
   agent: KnownAgent,
-  connection: Pick<AgentConnection, 'extensions' | 'url'>,
-): Promise<DraftInput[]> {
+  connection?: Pick<AgentConnection, 'extensions' | 'url'>,
+): Promise<{ drafts: DraftInput[]; participant: string }> {
   const { state } = run.journal;
-  const isOurs = connection.extensions.has(correlationExtension);
-  const participants = [
-    await run.ports.participant({ kind: 'agent', principal: run.self.id, name: run.self.name }),
-    await run.ports.participant({
-      kind: 'agent',
-      name: agent.name,
-      url: connection.url,
-      // An outsider is known by its address.
-      ...(isOurs && { principal: agent.id }),
-    }),
-  ];
-  const { edges, dialog, task, after } = attempt;
-  return [
+  const isOurs = connection?.extensions.has(correlationExtension) ?? agent.behind === 'hub';
+  const participant = await run.ports.participant({
+    kind: 'agent',
+    name: agent.name,
+    url: connection?.url ?? agent.url,
+    // An outsider is known by its address.
+    ...(isOurs && { principal: agent.id }),
+  });
+  const { edges, dialog, task, after, opened } = attempt;
+  if (opened !== undefined) {
+    const joined: DraftInput = { about: dialog, statement: { says: 'dialog.joined', participant } };
+    return { drafts: opened.participant === participant ? [] : [joined], participant };
+  }
+  const self = { kind: 'agent', principal: run.self.id, name: run.self.name } as const;
+  const participants = [await run.ports.participant(self), participant];
+  const drafts: DraftInput[] = [
     {
       about: dialog,
       statement: {
@@ -48,15 +61,91 @@ export async function attemptDrafts(
           edge(edges['task-after'], after.relation, task, after.task),
         ]
       : []),
-    ...inputDrafts(state, subtask, attempt),
+  ];
+  return { drafts: becauseOf(state, attempt.requirement, drafts), participant };
+}
+
+/** The same, each with the assertion that brought the requirement in force as its cause. */
+function becauseOf(
+  state: RunState,
+  requirement: string | undefined,
+  drafts: readonly DraftInput[],
+): DraftInput[] {
+  const cause = causeOf(state, requirement);
+  return drafts.map((draft) => (cause === undefined ? draft : { ...draft, cause }));
+}
+
+/** Assertion that said that a requirement is in force. */
+const causeOf = (state: RunState, requirement: string | undefined): string | undefined =>
+  state.interruptions.find(({ items }) => resourceOf(state, items[0]) === requirement)?.cause;
+
+/** What was answered to an agent's question: a Resource that is an input to its Task. */
+export function answerDrafts(
+  state: RunState,
+  attempt: Attempt,
+  { ref, edge: id }: NonNullable<Asked['answer']>,
+): DraftInput[] {
+  return [
+    resourceKnown(state, 'answer', ref),
+    edge(id, 'input-to', ref.resource, attempt.task, { role: 'answer' }),
   ];
 }
 
-function inputDrafts(state: RunState, subtask: Subtask, attempt: Attempt): DraftInput[] {
+/** Ends in the graph what never went out: nobody else will say that it is over. */
+export const neverSentDrafts = ({ task, dialog }: Attempt): DraftInput[] => [
+  { about: task, statement: { says: 'task.state', state: 'timed-out' }, basis: 'observed' },
+  {
+    about: dialog,
+    statement: { says: 'dialog.state', state: 'terminated', reason: 'failed' },
+    basis: 'observed',
+  },
+];
+
+/** That a Task was asked to stop, and because of what. */
+export const cancelDrafts = (state: RunState, { task, stop }: Attempt): DraftInput[] => {
+  const cause = state.interruptions.find(({ id }) => id === stop?.because)?.cause;
+  const statement = { says: 'task.cancel-requested' } as const;
+  return [{ about: task, statement, ...(cause !== undefined && { cause }) }];
+};
+
+/** A later requirement: what it is, what it was written down from, and what it modifies. The last one is its cause. */
+export function requirementDrafts(state: RunState, interruption: Interruption): DraftInput[] {
+  const [first, ...transcripts] = interruption.items.flatMap(
+    (name) => state.items.find((item) => item.name === name) ?? [],
+  );
+  if (first === undefined) return [];
+  const target = state.items.find(({ ref }) => ref.resource === interruption.modifies);
+  const { edges, modifies } = interruption;
+  return [
+    resourceKnown(state, first.name, first.ref),
+    ...transcripts.flatMap(({ name, ref }) => [
+      resourceKnown(state, name, ref),
+      edge(edges.derived, 'derived-from', ref.resource, first.ref.resource),
+    ]),
+    ...(target && target.producedBy === undefined
+      ? [resourceKnown(state, target.name, target.ref)]
+      : []),
+    edge(edges.modifies, 'modifies', first.ref.resource, modifies),
+  ];
+}
+
+/** That it is an input to each Task under way or over that it concerns. */
+export function requirementUses(
+  state: RunState,
+  { inputs, items, cause }: Interruption,
+): DraftInput[] {
+  const resource = resourceOf(state, items[0]) ?? '';
+  return inputs.map(({ task, edge: id }) => ({
+    ...edge(id, 'input-to', resource, task, { role: 'requirement' }),
+    ...(cause !== undefined && { cause }),
+  }));
+}
+
+export function inputDrafts(state: RunState, subtask: Subtask, attempt: Attempt): DraftInput[] {
   const chosen = attempt.items.flatMap(
     (name) => state.items.find((each) => each.name === name) ?? [],
   );
-  const drafts = chosen.flatMap((item) => {
+  const drafts = chosen.flatMap((item): DraftInput[] => {
     const need = subtask.needs.find((each) => each.item === item.name);
     const own = need !== undefined && 'role' in need ? need : undefined;
     return [
@@ -70,12 +159,13 @@ function inputDrafts(state: RunState, subtask: Subtask, attempt: Attempt): Draft
   });
   // Items of equal bytes are one Resource: it is made known once, and used once.
   const seen = new Set<string>();
-  return drafts.filter(({ about, statement }) => {
+  const distinct = drafts.filter(({ about, statement }) => {
     const key = statement.says === 'relationship.asserted' ? `use of ${statement.from}` : about;
     const isFirst = !seen.has(key);
     seen.add(key);
     return isFirst;
   });
+  return becauseOf(state, attempt.requirement, distinct);
 }
 
 function resourceKnown(state: RunState, name: string, ref: ContentRef): DraftInput {

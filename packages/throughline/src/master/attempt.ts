@@ -1,48 +1,78 @@
 import { ThroughlineError } from '../errors.ts';
 import type { TaskState } from '../model/task.ts';
-import { outputDrafts } from './assertions.ts';
+import { neverSentDrafts, outputDrafts } from './assertions.ts';
 import type { AgentTask } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { evaluate, type Evaluation } from './evaluate.ts';
-import { exchange, tellHandover, type Exchanged, type HandoverTexts } from './exchange.ts';
+import { exchange, type Exchanged } from './exchange.ts';
+import { tellHandover, type HandoverTexts } from './handover-texts.ts';
 import { collectOutputs } from './outputs.ts';
 import { planAttempt } from './plan-attempt.ts';
-import type { Attempt, Output, RunItem, RunState, SubtaskState } from './run-state.ts';
+import { takeQuestion } from './questions.ts';
+import {
+  isOpen,
+  openAttempt,
+  type Attempt,
+  type Output,
+  type RunItem,
+  type RunState,
+  type SubtaskState,
+} from './run-state.ts';
+import { afterStop } from './stop.ts';
 import { progressOf } from './task-context.ts';
-import type { Subtask } from './workflow.ts';
+import { priced, returnedUsage } from './usage.ts';
+import type { Usage } from '../model/usage.ts';
+import type { Subtask } from '../model/workflow.ts';
 
 /** Characters of an agent's own words that are kept as the reason of a failure. */
 const reasonLength = 2_000;
 
 interface Ending {
-  readonly outcome: NonNullable<Attempt['outcome']>;
+  readonly outcome: Exclude<NonNullable<Attempt['outcome']>, 'stopped'>;
   readonly reason?: string | undefined;
   readonly outputs?: readonly Output[];
   readonly evaluation?: Evaluation | undefined;
   readonly tokens?: Attempt['tokens'];
+  readonly usage?: readonly Usage[];
 }
 
-/** Brings a subtask to its end: attempt after attempt, each decided before it is made. */
-export async function runSubtask(run: RunContext, subtask: Subtask): Promise<void> {
-  const state = (): SubtaskState => run.journal.subtask(subtask.id);
-  while (state().status === 'waiting' || state().status === 'running') {
-    const last = state().attempts.at(-1);
-    if (last === undefined || last.outcome !== undefined) {
-      const attempt = planAttempt(run, subtask);
-      await run.journal.decide((draft) => {
-        const mine = draft.subtasks[subtask.id];
-        if (mine === undefined) return;
-        mine.status = 'running';
-        mine.attempts.push(attempt);
-        draft.taskContext = progressOf(draft, run.now());
-      });
+/**
+ * One step of a subtask: takes up the attempt that is not over, or decides the next one and makes it.
+ * Whether another follows is decided by how it ended.
+ */
+export async function advance(run: RunContext, subtask: Subtask): Promise<void> {
+  const now = (): SubtaskState => run.journal.subtask(subtask.id);
+  if (openAttempt(now()) === undefined && !(await begin(run, subtask))) return;
+  if (openAttempt(now())?.stop === undefined) {
+    try {
+      await makeAttempt(run, subtask);
+      return;
+    } catch (error) {
+      // It was told to stop in the middle; all else is trouble.
+      if (openAttempt(now())?.stop === undefined || !run.signal.aborted) throw error;
     }
-    await makeAttempt(run, subtask);
   }
 }
 
+/** Writes the next attempt down; false when a decision from outside came first. */
+async function begin(run: RunContext, subtask: Subtask): Promise<boolean> {
+  const { revision } = run.journal.state;
+  const attempt = planAttempt(run, subtask);
+  let isBegun = false;
+  await run.journal.decide((draft) => {
+    const mine = draft.subtasks[subtask.id];
+    if (mine === undefined || draft.revision !== revision) return;
+    isBegun = true;
+    mine.status = 'running';
+    mine.attempts.push(attempt);
+    delete mine.next;
+    draft.taskContext = progressOf(draft, run.now());
+  });
+  return isBegun;
+}
+
 async function makeAttempt(run: RunContext, subtask: Subtask): Promise<void> {
-  const { attempts } = run.journal.subtask(subtask.id);
+  const { attempts, past } = run.journal.subtask(subtask.id);
   const attempt = attempts.at(-1);
   const agent = attempt && run.agents.get(attempt.agent);
   if (attempt === undefined || agent === undefined) {
@@ -51,22 +81,39 @@ async function makeAttempt(run: RunContext, subtask: Subtask): Promise<void> {
       `Subtask ${subtask.id}: its agent is not known any more.`,
     );
   }
+  const { dialog, task, requirement } = attempt;
   run.emit({
     kind: 'subtask-started',
     subtask: subtask.id,
     agent: agent.id,
-    attempt: attempts.length,
-    dialog: attempt.dialog,
-    task: attempt.task,
+    attempt: attempts.length - past,
+    dialog,
+    task,
+    ...(requirement !== undefined && { requirement }),
   });
   const exchanged = await exchange(run, subtask, agent);
+  const isAsking =
+    exchanged.kind === 'settled' &&
+    exchanged.task.awaiting === 'input' &&
+    exchanged.task.taskId !== undefined;
+  if (isAsking && (await takeQuestion(run, subtask, exchanged.task.text))) return;
   const ending = await endOf(run, subtask, exchanged);
-  if (ending.outcome === 'unresolved') {
+  await tellEnding(run, subtask, ending);
+  await end(run, subtask, ending);
+}
+
+/** What the graph would not learn from anybody else. */
+async function tellEnding(run: RunContext, subtask: Subtask, { outcome }: Ending): Promise<void> {
+  const attempt = run.journal.subtask(subtask.id).attempts.at(-1);
+  if (attempt === undefined) return;
+  if (outcome === 'unresolved') {
     await run.ports.assert([
       { about: attempt.task, statement: { says: 'task.unresolved' }, basis: 'observed' },
     ]);
   }
-  await end(run, subtask, ending);
+  if (outcome === 'failed' && attempt.opened !== undefined && !attempt.asserted) {
+    await run.ports.assert(neverSentDrafts(attempt));
+  }
 }
 
 async function endOf(run: RunContext, subtask: Subtask, exchanged: Exchanged): Promise<Ending> {
@@ -77,16 +124,20 @@ async function endOf(run: RunContext, subtask: Subtask, exchanged: Exchanged): P
       reason: `nobody knows what became of it by its deadline: ${exchanged.reason}`,
     };
   }
-  return exchanged.task.state === 'completed'
-    ? completed(run, subtask, exchanged.task, exchanged.texts)
-    : { outcome: 'failed', reason: whyNot(exchanged.task) };
+  const { task, texts } = exchanged;
+  const agent = run.journal.subtask(subtask.id).attempts.at(-1)?.agent ?? '';
+  // What failed has cost something, too.
+  const usage = priced(returnedUsage(task), run.prices, agent);
+  return task.state === 'completed'
+    ? { ...(await completed(run, subtask, { task, texts, usage })), usage }
+    : { outcome: 'failed', reason: whyNot(task), usage };
 }
 
 const saysOf: Partial<Record<TaskState, string>> = {
   failed: 'the agent failed',
   rejected: 'the agent rejected it',
   cancelled: 'the agent cancelled it',
-  awaiting: 'the agent asks for what this Master cannot give',
+  awaiting: 'the agent waits for what this Master cannot give',
 };
 
 function whyNot({ state, text }: AgentTask): string {
@@ -94,13 +145,16 @@ function whyNot({ state, text }: AgentTask): string {
   return `${saysOf[state] ?? `the task ended as ${state}`}${words === '' ? '' : `: ${words}`}`;
 }
 
+/** What came back of a hand-over. */
+interface Brought {
+  readonly task: AgentTask;
+  readonly texts: HandoverTexts;
+  readonly usage: readonly Usage[];
+}
+
 /** Takes over what a completed task brought; what may not be taken over fails the attempt. */
-async function completed(
-  run: RunContext,
-  subtask: Subtask,
-  task: AgentTask,
-  texts: HandoverTexts,
-): Promise<Ending> {
+async function completed(run: RunContext, subtask: Subtask, brought: Brought): Promise<Ending> {
+  const { task } = brought;
   const latest = (): Attempt | undefined => run.journal.subtask(subtask.id).attempts.at(-1);
   let attempt = latest();
   if (attempt === undefined) throw new ThroughlineError('internal', 'no attempt was decided');
@@ -123,7 +177,7 @@ async function completed(
   const { outputs } = attempt;
   const drafts = outputDrafts(run.journal.state, attempt, outputs);
   if (drafts.length > 0) await run.ports.assert(drafts);
-  const tokens = await countReturn(run, attempt, task, texts);
+  const tokens = await countReturn(run, attempt, brought);
   const { verdict } = evaluation;
   return {
     outcome: verdict.ok ? 'answered' : 'failed',
@@ -141,8 +195,7 @@ const isTheirs = (error: unknown): error is ThroughlineError =>
 async function countReturn(
   run: RunContext,
   attempt: Attempt,
-  task: AgentTask,
-  texts: HandoverTexts,
+  { task, texts, usage }: Brought,
 ): Promise<NonNullable<Attempt['tokens']>> {
   const inline = task.outputs.flatMap(({ parts }) =>
     parts.map((part) => (part.kind === 'bytes' ? `[${part.bytes.length} bytes]` : part)),
@@ -156,42 +209,69 @@ async function countReturn(
   const { dialog, agent, withheld } = attempt;
   await tellHandover(
     run,
-    { task: attempt.task, dialog, agent, withheld, tokenizer: run.tokenizer, ...tokens },
+    {
+      task: attempt.task,
+      dialog,
+      agent,
+      withheld,
+      tokenizer: run.tokenizer,
+      ...tokens,
+      ...(usage.length > 0 && { usage: [...usage] }),
+    },
     { ...texts, returned },
   );
   return tokens;
 }
 
-/** Writes how an attempt ended and what follows for its subtask and the TaskContext, in one decision. */
+/**
+ * Writes how an attempt ended and what follows for its subtask and the TaskContext, in one decision. One
+ * that was to stop was over before it could be asked: what it brought is on record, and not used.
+ */
 async function end(run: RunContext, subtask: Subtask, ending: Ending): Promise<void> {
-  const { outcome, reason, evaluation, tokens } = ending;
+  const { outcome, reason, evaluation, tokens, usage = [] } = ending;
   await run.journal.decideAttempt(subtask.id, (attempt, mine, draft) => {
-    attempt.outcome = outcome;
+    attempt.outcome = attempt.stop === undefined ? outcome : 'stopped';
+    attempt.usage = [...usage];
+    delete attempt.notReached;
     if (reason !== undefined) attempt.reason = reason;
     if (tokens !== undefined) attempt.tokens = tokens;
     if (evaluation !== undefined) {
       attempt.returned = evaluation.returned;
       attempt.dropped = [...evaluation.dropped];
+      const { criteria, ...verdict } = evaluation.verdict;
       attempt.verdict = {
-        ...evaluation.verdict,
-        reasons: [...evaluation.verdict.reasons],
-        relaxed: [...evaluation.verdict.relaxed],
+        ...verdict,
+        reasons: [...verdict.reasons],
+        relaxed: [...verdict.relaxed],
+        ...(criteria && { criteria: [...criteria] }),
       };
     }
-    mine.status = statusAfter(outcome, mine.attempts.length, subtask);
-    if (mine.status === 'completed') draft.items.push(...producedItems(subtask, attempt));
+    if (attempt.stop === undefined) {
+      mine.status = statusAfter(outcome, mine.attempts.length - mine.past, subtask);
+      if (mine.status === 'completed') draft.items.push(...producedItems(subtask, attempt));
+    } else {
+      afterStop(mine, attempt.stop, 'already-over');
+    }
     draft.taskContext = progressOf(draft, run.now());
   });
-  const { status, attempts } = run.journal.subtask(subtask.id);
-  const task = attempts.at(-1)?.task ?? '';
+  tellEnd(run, subtask.id);
+}
+
+/** Tells whoever watches how the latest attempt ended, and its subtask where it is over with it. */
+export function tellEnd(run: RunContext, subtask: string): void {
+  const state = run.journal.subtask(subtask);
+  const { task = '', outcome, reason, stop, requirement } = state.attempts.at(-1) ?? {};
+  if (outcome === undefined) return;
   run.emit({
     kind: 'attempt-ended',
-    subtask: subtask.id,
+    subtask,
     task,
     outcome,
     ...(reason !== undefined && { reason }),
+    ...(stop?.answer !== undefined && { stop: stop.answer }),
+    ...(requirement !== undefined && { requirement }),
   });
-  if (status !== 'running') run.emit({ kind: 'subtask-finished', subtask: subtask.id, status });
+  if (!isOpen(state)) run.emit({ kind: 'subtask-finished', subtask, status: state.status });
 }
 
 function statusAfter(

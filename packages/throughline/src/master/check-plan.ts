@@ -1,5 +1,8 @@
 import { ThroughlineError } from '../errors.ts';
-import type { Subtask, Workflow } from './workflow.ts';
+import { checkGraderSpec } from '../handover/grade.ts';
+import type { GraderSpec } from '../model/grader.ts';
+import type { Subtask, Workflow } from '../model/workflow.ts';
+import { goalsOf } from './task-context.ts';
 
 /** What a plan may count on. */
 export interface PlanGround {
@@ -7,6 +10,8 @@ export interface PlanGround {
   readonly agents: readonly string[];
   /** Names of the context items offered to the run. */
   readonly offered: readonly string[];
+  /** Goals that must be served. */
+  readonly goals?: readonly string[];
 }
 
 /**
@@ -16,7 +21,11 @@ export interface PlanGround {
  * @throws ThroughlineError `invalid` with every problem found, one a line.
  */
 export function checkPlan(workflow: Workflow, ground: PlanGround): void {
+  const served = goalsOf(workflow);
   const problems = [
+    ...(ground.goals ?? [])
+      .filter((goal) => !served.has(goal))
+      .map((goal) => `goal “${goal}” is served by no subtask`),
     ...repeated(workflow.subtasks.map(({ id }) => id)).map((id) => `subtask ${id} is there twice`),
     ...repeated([...ground.offered, ...producers(workflow).keys()]).map(
       (name) => `item ${name} is offered and produced, or offered twice`,
@@ -60,6 +69,7 @@ function problemsOf(subtask: Subtask, workflow: Workflow, ground: PlanGround): s
     ...repeated(subtask.criteria.map(({ id }) => id)).map(
       (id) => `${at}: criterion ${id} is there twice`,
     ),
+    ...subtask.criteria.flatMap(({ id, grade }) => graderProblems(`${at}: criterion ${id}`, grade)),
     ...subtask.needs.flatMap(({ item }) => {
       if (ground.offered.includes(item)) return [];
       const producer = made.get(item);
@@ -93,4 +103,15 @@ function cycle(workflow: Workflow): string[] {
 
 function repeated(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, at) => names.indexOf(name) !== at))];
+}
+
+/** A grader that could never run. */
+function graderProblems(at: string, grade: GraderSpec | undefined): string[] {
+  try {
+    if (grade !== undefined) checkGraderSpec(grade);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ThroughlineError)) throw error;
+    return [`${at}: ${error.message}`];
+  }
 }

@@ -23,7 +23,7 @@ import { correlationExtension, type Envelope } from '../model/envelope.ts';
 import type { Principal } from '../model/principal.ts';
 import { openMemoryStore } from '../store/index.ts';
 import type { OfferedContent } from './offer.ts';
-import type { WorkflowInput } from './workflow.ts';
+import type { WorkflowInput } from '../model/workflow.ts';
 import type { KnownAgent } from './connection.ts';
 
 /** What an agent of the tests may do with one AgentContext. */
@@ -327,7 +327,7 @@ class BenchExecutor implements AgentExecutor {
     working(request, bus);
     const part = userMessage.parts.find(({ mediaType }) => mediaType === agentContextMediaType);
     const context: AgentContext = Object(part?.content).value;
-    const access = contentAccessSchema.parse(userMessage.metadata?.[contentAccessKey] ?? {});
+    const access = contentAccessSchema.safeParse(userMessage.metadata?.[contentAccessKey]).data;
     const artifact = (name: string, content: Part, envelope?: Envelope): void => {
       bus.publish(
         AgentEvent.artifactUpdate({
@@ -353,7 +353,7 @@ class BenchExecutor implements AgentExecutor {
       artifact,
       read: async (id) => {
         const item = context.ContextItems.find(({ ContextID }) => ContextID === id);
-        const token = access[id]?.token ?? '';
+        const token = access?.token ?? '';
         const { bytes } = await desk.getContent(item?.ContextURI ?? '', token);
         const read = new TextDecoder().decode(bytes);
         this.#world.received.push({ agent: this.#principal.id, messageId: '', text: read });

@@ -5,6 +5,9 @@ import type { AwaitingWhat, TaskState } from '../model/task.ts';
 /** What goes out to an agent, in our words. */
 export interface OutgoingMessage {
   readonly messageId: string;
+  /** Both absent for the message that begins a task. */
+  readonly contextId?: string;
+  readonly taskId?: string;
   readonly parts: readonly Part[];
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Sent only to agents that declare the correlation extension; tells the observer in any case. */
@@ -56,6 +59,11 @@ export interface AgentConnection {
   send(message: OutgoingMessage, place: Place, signal: AbortSignal): AsyncIterable<AgentTask>;
   /** Goes on with a task that the agent has already: what it is now, then its changes. */
   follow(taskId: string, place: Place, signal: AbortSignal): AsyncIterable<AgentTask>;
+  /**
+   * Asks for the task to be cancelled and gives it as it is then, perhaps still at work. Throws
+   * ThroughlineError, `terminal` for one that is over.
+   */
+  cancel(taskId: string, place: Place, signal: AbortSignal): Promise<AgentTask>;
   close(): Promise<void>;
 }
 
@@ -64,6 +72,8 @@ export interface KnownAgent {
   /** Its principal id. */
   readonly id: string;
   readonly name: string;
+  /** What it is good for, for a planner to choose by. */
+  readonly description?: string;
   readonly url: string;
   /**
    * It is served behind this Master's own hub: it is called with a token for it alone, made anew for

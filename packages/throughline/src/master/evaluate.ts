@@ -6,7 +6,7 @@ import type { AgentTask } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { returnedContext } from './outputs.ts';
 import type { Attempt, Output } from './run-state.ts';
-import type { Subtask } from './workflow.ts';
+import type { Subtask } from '../model/workflow.ts';
 
 export interface Evaluation {
   readonly returned: AgentContext;
@@ -83,6 +83,11 @@ async function judged(
     output: async (name) => {
       const output = outputs.find((each) => each.name === name);
       return output && run.contents.text(output.ref);
+    },
+    material: async (contextId) => {
+      const given = attempt.context.ContextItems.some(({ ContextID }) => ContextID === contextId);
+      const item = run.journal.state.items.find(({ ref }) => ref.resource === contextId);
+      return given && item !== undefined ? run.contents.text(item.ref) : undefined;
     },
   });
   return judge({ ...policy, ...(grade && { grade: () => grade }) }, context, evidence);

@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import { itemStateSchema } from '../model/agent-context.ts';
+import type { DraftInput } from '../model/assertion.ts';
 import { contentAccessKey } from '../model/content.ts';
-import { utf8Length } from '../model/ids.ts';
-import { limits } from '../model/limits.ts';
 import { correlationExtension } from '../model/envelope.ts';
 import { finalTaskStates } from '../model/task.ts';
-import type { Handover } from '../model/usage.ts';
-import { attemptDrafts } from './assertions.ts';
+import { AgentFailure, fromAgent, sleep } from './agent-failure.ts';
+import { answerDrafts, inputDrafts, openingDrafts } from './assertions.ts';
 import type { AgentConnection, AgentTask, KnownAgent } from './connection.ts';
 import type { RunContext } from './context.ts';
-import { composeMessage, type ComposedMessage } from './message.ts';
-import type { Attempt } from './run-state.ts';
+import { keepable, tellHandover, type HandoverTexts } from './handover-texts.ts';
+import { composeAnswer, composeMessage, type ComposedMessage } from './message.ts';
+import type { Asked, Attempt } from './run-state.ts';
+import { inSpan } from '../telemetry/span.ts';
 import { fullHistory } from './transcript.ts';
-import type { Subtask } from './workflow.ts';
+import type { Subtask } from '../model/workflow.ts';
 
 /** Milliseconds between two tries to reach an agent, at most. */
 const longestWaitMs = 5_000;
@@ -21,14 +22,8 @@ const longestWaitMs = 5_000;
 /** Milliseconds to look for the outcome of what was sent before its deadline, by a Master that is late. */
 const lateLookMs = 10_000;
 
-/** The agent, or the way to it, failed: everything else is the Master's own trouble. */
-class AgentFailure extends Error {
-  readonly error: ThroughlineError;
-  constructor(error: ThroughlineError) {
-    super('the agent failed', { cause: error });
-    this.error = error;
-  }
-}
+/** Milliseconds without a connection after which an agent counts as not reached, for now. */
+const slowConnectMs = 2_000;
 
 const gone: readonly string[] = ['damaged', 'not-found', 'invalid', 'too-large'];
 
@@ -37,12 +32,6 @@ class NothingToSend extends Error {}
 
 /** It may have been done, and may not be asked for twice. */
 class Unrepeatable extends AgentFailure {}
-
-/** The texts of a hand-over as they are counted and kept. */
-export interface HandoverTexts {
-  readonly sent: string;
-  readonly fullHistory: string;
-}
 
 export type Exchanged =
   | { readonly kind: 'settled'; readonly task: AgentTask; readonly texts: HandoverTexts }
@@ -62,8 +51,16 @@ export async function exchange(
   agent: KnownAgent,
 ): Promise<Exchanged> {
   const step = new Step(run, subtask, agent);
+  const { dialog, task } = step.attempt;
+  const attributes = {
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.id': agent.id,
+    'throughline.dialog.id': dialog,
+    'throughline.task.id': task,
+  };
   try {
-    return await exchangeWith(run, step);
+    const exchanged = (): Promise<Exchanged> => exchangeWith(run, step);
+    return await inSpan('invoke_agent', exchanged, { kind: 'client', attributes });
   } finally {
     await step.close();
   }
@@ -132,8 +129,7 @@ class Step {
 
   /** Sends or follows; undefined when the connection ended before the task did. */
   async once(signal: AbortSignal): Promise<AgentTask | undefined> {
-    this.#connection ??= await fromAgent(() => this.#run.connect(this.#agent, signal), signal);
-    const connection = this.#connection;
+    const connection = (this.#connection ??= await this.#connect(signal));
     try {
       return await this.#watch(await this.#open(connection, signal), signal);
     } catch (error) {
@@ -151,12 +147,79 @@ class Step {
     }
   }
 
+  /** Connects; while that does not succeed, the graph and whoever watches are told whose step it is. */
+  async #connect(signal: AbortSignal): Promise<AgentConnection> {
+    const done = new AbortController();
+    const connecting = fromAgent(() => this.#run.connect(this.#agent, signal), signal);
+    const settled = connecting.then(
+      () => true,
+      () => true,
+    );
+    const isSlow = sleep(slowConnectMs, AbortSignal.any([signal, done.signal]));
+    try {
+      if ((await Promise.race([settled, isSlow])) !== true) {
+        await this.#notReached('it has not answered yet');
+      }
+      const connection = await connecting;
+      if (this.attempt.notReached !== undefined) await this.#reached();
+      return connection;
+    } catch (error) {
+      if (error instanceof AgentFailure) await this.#notReached(error.error.message);
+      throw error;
+    } finally {
+      done.abort();
+    }
+  }
+
+  /** Says once that the agent can't be reached: its Dialog and Task are there, and nothing went out. */
+  async #notReached(reason: string): Promise<void> {
+    const run = this.#run;
+    if (this.attempt.asserted || this.attempt.notReached !== undefined) return;
+    const { drafts, participant } = await openingDrafts(
+      run,
+      this.#subtask,
+      this.attempt,
+      this.#agent,
+    );
+    const { dialog: about } = this.attempt;
+    await run.ports.assert([
+      ...drafts,
+      { about, statement: { says: 'dialog.state', state: 'interrupted' }, basis: 'observed' },
+    ]);
+    await run.journal.decideAttempt(this.#subtask.id, (attempt) => {
+      attempt.opened = { participant };
+      attempt.notReached = { since: run.now().toISOString(), reason };
+    });
+    run.emit({
+      kind: 'agent-not-reached',
+      subtask: this.#subtask.id,
+      agent: this.#agent.id,
+      reason,
+      deadline: this.attempt.deadline,
+    });
+  }
+
+  async #reached(): Promise<void> {
+    const { dialog: about } = this.attempt;
+    await this.#run.ports.assert([
+      { about, statement: { says: 'dialog.state', state: 'active' }, basis: 'observed' },
+    ]);
+    await this.#run.journal.decideAttempt(this.#subtask.id, (attempt) => {
+      delete attempt.notReached;
+    });
+  }
+
   async #open(connection: AgentConnection, signal: AbortSignal): Promise<AsyncIterable<AgentTask>> {
     const run = this.#run;
     const { dialog, task, local } = this.attempt;
     const place = { activity: run.journal.state.activity, dialog, task };
     if (local?.taskId !== undefined && !this.#lost) {
-      return connection.follow(local.taskId, place, signal);
+      const asked = this.#unsent();
+      if (asked?.answer === undefined) return connection.follow(local.taskId, place, signal);
+      await run.ports.assert(answerDrafts(run.journal.state, this.attempt, asked.answer));
+      const { taskId, contextId } = local;
+      const message = await composeAnswer(run, this.attempt, asked.answer, { taskId, contextId });
+      return connection.send(message, place, signal);
     }
     const isKnownById = connection.extensions.has(correlationExtension);
     if (this.#mayHaveArrived && !isKnownById && !this.#subtask.repeatable) {
@@ -167,14 +230,24 @@ class Step {
         ),
       );
     }
-    const drafts = this.attempt.asserted
-      ? []
-      : await attemptDrafts(run, this.#subtask, this.attempt, this.#agent, connection);
+    const drafts = this.attempt.asserted ? [] : await this.#drafts(connection);
     const composed = await this.#compose();
     if (drafts.length > 0) await run.ports.assert(drafts);
     if (this.attempt.tokens === undefined || drafts.length > 0) await this.#record(composed);
     this.#lost = false;
     return connection.send(composed.message, place, signal);
+  }
+
+  /** Everything that must be in the graph before the message goes out. */
+  async #drafts(connection: AgentConnection): Promise<DraftInput[]> {
+    const [run, subtask, attempt] = [this.#run, this.#subtask, this.attempt];
+    const { drafts } = await openingDrafts(run, subtask, attempt, this.#agent, connection);
+    return [...drafts, ...inputDrafts(run.journal.state, subtask, attempt)];
+  }
+
+  /** What the agent asked and does not know the answer to yet, though we do. */
+  #unsent(): Asked | undefined {
+    return this.attempt.questions.find(({ answer }) => answer?.sent === false);
   }
 
   /** Reads and checks each item: what can't be handed over as it was offered is not handed over. */
@@ -243,8 +316,10 @@ class Step {
 
   async #note(task: AgentTask): Promise<void> {
     const { local } = this.attempt;
-    if (local?.taskId !== task.taskId || local?.contextId !== task.contextId) {
+    const isNew = local?.taskId !== task.taskId || local?.contextId !== task.contextId;
+    if (isNew || this.#unsent() !== undefined) {
       await this.#run.journal.decideAttempt(this.#subtask.id, (attempt) => {
+        for (const { answer } of attempt.questions) if (answer !== undefined) answer.sent = true;
         attempt.local = {
           contextId: task.contextId,
           ...(task.taskId !== undefined && { taskId: task.taskId }),
@@ -261,60 +336,4 @@ class Step {
   }
 }
 
-/**
- * A text as a hub keeps it, and so as it is counted: whoever counts again has the same. One that is too
- * long is cut with a mark, which can only make the full history look smaller than it was.
- */
-function keepable(text: string): string {
-  const clean = text.toWellFormed();
-  if (utf8Length(clean) <= limits.bodyBytes) return clean;
-  // A UTF-16 unit takes at most 3 bytes.
-  const head = clean.slice(0, Math.floor(limits.bodyBytes / 3) - 64).toWellFormed();
-  return `${head}\n[cut: ${clean.length - head.length} more characters]`;
-}
-
 const progressSchema = z.object({ ItemStateUpdates: z.array(itemStateSchema).max(256) });
-
-/** Marks what the agent is to blame for; never waits beyond the signal. */
-async function fromAgent<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const late = new ThroughlineError('timeout', 'The agent did not answer in time.');
-  const onAbort = (): void => reject(late);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    if (signal.aborted) onAbort();
-    return await Promise.race([signal.aborted ? aborted : work(), aborted]);
-  } catch (error) {
-    if (signal.aborted) throw new AgentFailure(late);
-    throw error instanceof ThroughlineError ? new AgentFailure(error) : error;
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
-}
-
-/** A hand-over is told once: counted again by a Master that was killed in between, the first word stands. */
-export async function tellHandover(
-  run: RunContext,
-  handover: Handover,
-  texts: HandoverTexts & { readonly returned?: string },
-): Promise<void> {
-  try {
-    await run.ports.saveHandover(handover, texts);
-  } catch (error) {
-    if (!(error instanceof ThroughlineError) || error.code !== 'conflict') throw error;
-  }
-}

@@ -14,8 +14,8 @@ import {
   type Behaviour,
 } from './conformance.ts';
 import { createMaster, type MasterOptions } from './master.ts';
-import type { RunReport } from './report.ts';
-import type { WorkflowInput } from './workflow.ts';
+import type { RunReport } from '../model/run.ts';
+import type { WorkflowInput } from '../model/workflow.ts';
 
 let world: World;
 const servers: Server[] = [];
@@ -62,7 +62,9 @@ async function run(
   });
 }
 
-const attempt = (report: RunReport): { outcome?: string; reason?: string } | undefined =>
+const attempt = (
+  report: RunReport,
+): RunReport['subtasks'][number]['attempts'][number] | undefined =>
   report.subtasks[0]?.attempts.at(-1);
 
 describe('what an agent returns is refused', () => {
@@ -359,7 +361,12 @@ describe('nothing is handed over', () => {
   });
 
   it('for a plan that can’t run', async () => {
-    await expect(run([subtask({ agent: 'nobody' })])).rejects.toThrow(/nobody is not known/);
+    const refused = await run([subtask({ agent: 'nobody' })]).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'unavailable', retryable: false });
+    // Whoever asked does not learn who works here; whoever operates it does.
+    expect(String(refused)).not.toMatch(/nobody|reader|terms/);
+    expect(Object(refused).cause).toMatchObject({ code: 'invalid' });
+    expect(String(Object(refused).cause)).toMatch(/nobody is not known/);
   });
 });
 

@@ -9,24 +9,40 @@ export type {
   OutgoingMessage,
   Place,
 } from './connection.ts';
-export type { Grader, GradeRequest } from './context.ts';
-export type { OnEvent, RunEvent } from './events.ts';
+export type { Asking, Grader, GradeRequest, OnQuestion, RunLimits } from './context.ts';
+export type { OnEvent, PlannedSubtask, RunEvent } from './events.ts';
+export {
+  redoWhatDepends,
+  type InterruptInput,
+  type Replanned,
+  type Replanner,
+  type ReplanRequest,
+} from './interrupt.ts';
 export {
   createMaster,
+  type Cancelled,
+  type Interrupted,
   type Master,
   type MasterOptions,
   type RunOptions,
   type RunRequest,
+  type StartedRun,
+  type StoppedWork,
 } from './master.ts';
+export { modelPlanner, type ModelPlannerOptions } from './model-planner.ts';
 export type { OfferedContent } from './offer.ts';
-export type { MasterPorts } from './ports.ts';
-export type { RunReport, SubtaskReport } from './report.ts';
+export { plannedBy, type Planner, type PlanRequest } from './planner.ts';
+export type { MasterPorts, RunStore } from './ports.ts';
+export type { RunProgress, SubtaskProgress } from './progress.ts';
+export type { Answer } from './questions.ts';
+export type { Price, Prices } from './usage.ts';
+export { asWorkflow, parseWorkflow } from './workflow.ts';
+export type { RunReport, SubtaskReport } from '../model/run.ts';
 export {
-  asWorkflow,
-  parseWorkflow,
-  workflowJsonSchema,
+  interactions,
   workflowSchema,
+  type Interaction,
   type Subtask,
   type Workflow,
   type WorkflowInput,
-} from './workflow.ts';
+} from '../model/workflow.ts';

@@ -1,14 +1,8 @@
 import { ThroughlineError } from '../errors.ts';
-import type { MasterPorts } from './ports.ts';
-import { asRunState, type Attempt, type RunState, type SubtaskState } from './run-state.ts';
+import type { RunStore } from './ports.ts';
+import { asRunState, isDone, type Attempt, type RunState, type SubtaskState } from './run-state.ts';
 
-type Ports = Pick<MasterPorts, 'saveRun' | 'loadRun'>;
-
-const open: readonly SubtaskState['status'][] = ['waiting', 'running'];
-
-/** Nothing is left to do. */
-export const isDone = (state: RunState): boolean =>
-  Object.values(state.subtasks).every(({ status }) => !open.includes(status));
+type Ports = Pick<RunStore, 'saveRun' | 'loadRun'>;
 
 /**
  * What a run has decided, kept by the hub. A decision counts once `decide` resolved; whoever acts

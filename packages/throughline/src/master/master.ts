@@ -1,32 +1,38 @@
-import { countTokens, tokenizerName, type CountTokens } from '../handover/count-tokens.ts';
-import type { Selector } from '../handover/select.ts';
 import type { PeerTransport } from '../bindings/a2a/peer-transport.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
-import { ThroughlineError } from '../errors.ts';
+import type { CountTokens } from '../handover/count-tokens.ts';
+import type { Selector } from '../handover/select.ts';
 import type { Principal } from '../model/principal.ts';
-import { connectOverA2a } from './a2a-connection.ts';
-import { checkPlan } from './check-plan.ts';
+import type { RunReport, StopAnswer } from '../model/run.ts';
+import type { Interaction, Workflow, WorkflowInput } from '../model/workflow.ts';
 import type { Connect, KnownAgent } from './connection.ts';
-import { Contents } from './contents.ts';
-import type { Grader, RunContext } from './context.ts';
-import { drive } from './drive.ts';
+import type { Grader, OnQuestion, RunLimits } from './context.ts';
 import type { OnEvent } from './events.ts';
-import { isDone, Journal } from './journal.ts';
-import { offload, type OfferedContent } from './offer.ts';
-import { patient } from './patient.ts';
-import type { MasterPorts } from './ports.ts';
-import { reportOf, type RunReport } from './report.ts';
-import { makeTaskContext } from './task-context.ts';
-import { asWorkflow, type Workflow, type WorkflowInput } from './workflow.ts';
+import type { InterruptInput, Replanner } from './interrupt.ts';
+import type { OfferedContent } from './offer.ts';
+import type { Planner } from './planner.ts';
+import type { MasterPorts, RunStore } from './ports.ts';
+import type { RunProgress } from './progress.ts';
+import type { Answer } from './questions.ts';
+import { RunDesk } from './run-desk.ts';
+import type { Prices } from './usage.ts';
 
 export interface MasterOptions {
   readonly ports: MasterPorts;
+  /** Keeps the runs' decisions elsewhere than the hub does. */
+  readonly runs?: RunStore;
   /** Where the client side of A2A tells what it sees: the hub, or a client of it. */
   readonly a2a: Pick<A2aPorts, 'observe'>;
   /** The Master's own principal, whose ports these are. */
   readonly principal: Principal;
   readonly name: string;
   readonly agents: readonly KnownAgent[];
+  /** Plans requests that bring no workflow. */
+  readonly planner?: Planner;
+  /** How often a planner may try, the first time included. Default 3. */
+  readonly planTries?: number;
+  /** Decides what a barge-in means. Default: `redoWhatDepends`. */
+  readonly replan?: Replanner;
   /** How agents are reached. Default: over A2A. */
   readonly connect?: Connect;
   /** Plain http to another machine is refused unless this is set. */
@@ -37,8 +43,13 @@ export interface MasterOptions {
   readonly maxResponseBytes?: number;
   /** Told of observations that could not be recorded; the run goes on. */
   readonly onFault?: (error: unknown) => void;
-  /** Subtasks at work at once; 1 is one round after the other. Default 4. */
+  /** Of plans that do not say. Default: asynchronous. */
+  readonly interaction?: Interaction;
+  /** Subtasks at work at once where the interaction is asynchronous. Default 4. */
   readonly parallel?: number;
+  readonly limits?: RunLimits;
+  /** Prices of a million tokens, by `agent/model`, model or agent. */
+  readonly prices?: Prices;
   /** Narrows what a subtask gets; default: exactly what it needs. */
   readonly selector?: Selector;
   /** Looks at the meaning of results. */
@@ -49,6 +60,8 @@ export interface MasterOptions {
   readonly now?: () => Date;
   /** Milliseconds before a broken connection is tried again for the first time. Default 250. */
   readonly retryMs?: number;
+  /** Milliseconds to wait for an agent that is asked to stop. Default 10,000. */
+  readonly stopMs?: number;
 }
 
 export interface RunRequest {
@@ -56,27 +69,91 @@ export interface RunRequest {
   readonly taskId: string;
   /** The user's words. */
   readonly query: string;
-  readonly workflow: Workflow | WorkflowInput;
+  /** The plan, where it is known: of a file (`parseWorkflow`), or as a value. Else the planner makes one. */
+  readonly workflow?: Workflow | WorkflowInput;
+  /** What must be reached; each must be served by a subtask of the plan. */
+  readonly goals?: readonly string[];
   readonly offered: readonly OfferedContent[];
+  /**
+   * The message that came on that task just now. Where the run has an open question it is the answer, once;
+   * else it changes nothing.
+   */
+  readonly reply?: { readonly id: string; readonly text: string };
 }
 
 export interface RunOptions {
   readonly onEvent?: OnEvent;
+  /** Answers what agents ask, without asking the user. */
+  readonly onQuestion?: OnQuestion;
   /** Gives the run up in this process; it stays resumable. */
   readonly signal?: AbortSignal;
 }
 
+/** A run under way: its progress for whoever reads, and its report at the end. */
+export interface StartedRun extends AsyncIterable<RunProgress> {
+  /** Resolves like `run`. */
+  readonly report: Promise<RunReport>;
+  /** As far as it is known now. */
+  readonly progress: RunProgress;
+}
+
+/** Of the work that the Master handed out, what became of it when it was asked to stop. */
+export type Cancelled = RunReport & {
+  readonly answers: Readonly<Record<StopAnswer, readonly StoppedWork[]>>;
+};
+
+export interface StoppedWork {
+  readonly subtask: string;
+  readonly agent: string;
+  readonly task: string;
+}
+
+/** What a barge-in led to; the run goes on by it. */
+export type Interrupted = RunReport['interruptions'][number];
+
+/**
+ * Everything is decided in writing before it is done, so that any other Master on the same ports may go on
+ * with a run: after a process died at any step, `resume` brings it to its end.
+ *
+ * A run resolves when it is over (`done`), and also when it can't go on without being told: `status` is
+ * then `awaiting-input`, with `questions`, or `suspended`.
+ */
 export interface Master {
   /**
-   * Runs a request to its end. Everything is decided in writing before it is done, so that any other
-   * Master on the same ports may go on with it.
+   * Runs a request to its end. The same task again goes on with its run.
    *
-   * @throws ThroughlineError `invalid` for a plan that can't run, `conflict` when another process
-   *   took the run over.
+   * @throws ThroughlineError `unavailable` when there is no plan that can run (why is its `cause`),
+   *   `invalid` when selection fails, `conflict` when another process took the run over.
    */
   run(request: RunRequest, options?: RunOptions): Promise<RunReport>;
-  /** Goes on with a run that a process left. @throws ThroughlineError `not-found`. */
+  /** The same, with progress to read while it goes. */
+  start(request: RunRequest, options?: RunOptions): StartedRun;
+  /** Goes on with a run that a process left, that was suspended or was answered. @throws `not-found`. */
   resume(runId: string, options?: RunOptions): Promise<RunReport>;
+  /** The same, with progress to read while it goes. */
+  startAgain(runId: string, options?: RunOptions): StartedRun;
+  /**
+   * Answers what a run asks. A run that is driven here goes on at once; else call `resume`. The same answer
+   * again changes nothing.
+   *
+   * @throws ThroughlineError `not-found` for a run or question that is not there.
+   */
+  answer(runId: string, answer: Answer): Promise<void>;
+  /** Begins nothing new until `resume`; what is under way may end. */
+  suspend(runId: string): Promise<RunReport>;
+  /**
+   * A barge-in: the input modifies the request, or one item of it. What depends on that is worked out
+   * through lineage, the replanner decides for each affected subtask, and every change names the input as
+   * its cause. A run that is driven here acts on it at once; else call `resume`.
+   *
+   * @throws ThroughlineError `not-found`, `invalid`, `terminal` for a run that is over.
+   */
+  interrupt(runId: string, input: InterruptInput): Promise<Interrupted>;
+  /**
+   * Ends a run: asks each of its agents that is at work to stop, and answers with what came of it. The run
+   * is over whatever they say.
+   */
+  cancel(runId: string, reason?: string): Promise<Cancelled>;
   /** How a run stands. @throws ThroughlineError `not-found`. */
   status(runId: string): Promise<RunReport>;
   /** Runs that are not done. */
@@ -84,91 +161,4 @@ export interface Master {
 }
 
 /** A Master: plans, selects, dispatches, judges; a client of its hub like any other. */
-export function createMaster(given: MasterOptions): Master {
-  const waiting = ({ signal }: RunOptions = {}): MasterOptions => ({
-    ...given,
-    ports: patient(given.ports, signal),
-  });
-  const stored = async ({ ports }: MasterOptions, runId: string): Promise<Journal> => {
-    const journal = await Journal.load(ports, runId);
-    if (journal === undefined) {
-      throw new ThroughlineError('not-found', `There is no run ${runId} of this Master.`);
-    }
-    return journal;
-  };
-  return {
-    run: async (request, runOptions = {}) => {
-      const options = waiting(runOptions);
-      const { task } = await options.ports.locate(request.taskId);
-      const journal = (await Journal.load(options.ports, task)) ?? (await begin(options, request));
-      return finish(options, journal, runOptions);
-    },
-    resume: async (runId, runOptions = {}) => {
-      const options = waiting(runOptions);
-      return finish(options, await stored(options, runId), runOptions);
-    },
-    status: async (runId) => {
-      const { state } = await stored(waiting(), runId);
-      return reportOf(state, isDone(state));
-    },
-    openRuns: () => waiting().ports.openRuns(),
-  };
-}
-
-/** Checks the plan, offloads what is offered and writes the run's first state. */
-async function begin(options: MasterOptions, request: RunRequest): Promise<Journal> {
-  const { ports, now = () => new Date() } = options;
-  const workflow = asWorkflow(request.workflow);
-  checkPlan(workflow, {
-    agents: options.agents.map(({ id }) => id),
-    offered: request.offered.map(({ name }) => name),
-  });
-  const place = await ports.locate(request.taskId);
-  const items = await offload(ports, place.activity, request.offered);
-  const journal = new Journal(
-    ports,
-    {
-      v: 1,
-      id: place.task,
-      requestTask: request.taskId,
-      ...place,
-      query: request.query,
-      workflow,
-      taskContext: makeTaskContext(place.task, request.query, workflow, now()),
-      items,
-      subtasks: Object.fromEntries(
-        workflow.subtasks.map(({ id }) => [id, { status: 'waiting' as const, attempts: [] }]),
-      ),
-    },
-    0,
-  );
-  await journal.decide();
-  return journal;
-}
-
-async function finish(
-  options: MasterOptions,
-  journal: Journal,
-  { onEvent = () => undefined, signal }: RunOptions,
-): Promise<RunReport> {
-  const { ports, principal, name, parallel = 4, retryMs = 250 } = options;
-  const given = new AbortController();
-  const run: RunContext = {
-    ports,
-    self: { id: principal.id, name },
-    agents: new Map(options.agents.map((agent) => [agent.id, agent])),
-    connect: options.connect ?? connectOverA2a({ ...options, retryMs }),
-    journal,
-    contents: new Contents(ports),
-    emit: onEvent,
-    count: options.count ?? countTokens,
-    tokenizer: options.tokenizer ?? (options.count === undefined ? tokenizerName : 'custom'),
-    selector: options.selector,
-    grade: options.grade,
-    now: options.now ?? (() => new Date()),
-    retryMs,
-    signal: signal === undefined ? given.signal : AbortSignal.any([signal, given.signal]),
-  };
-  await drive(run, parallel, (reason) => given.abort(reason));
-  return reportOf(journal.state, isDone(journal.state));
-}
+export const createMaster = (options: MasterOptions): Master => new RunDesk(options);

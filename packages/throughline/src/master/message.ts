@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { plainMessage } from '../handover/plain.ts';
 import { agentContextMediaType } from '../model/agent-context.ts';
-import { contentAccessKey, type ContentAccess } from '../model/content.ts';
+import { contentAccessKey, readTokenSeconds, type ContentAccess } from '../model/content.ts';
 import { correlationExtension, type Envelope } from '../model/envelope.ts';
 import type { AgentConnection, KnownAgent, OutgoingMessage } from './connection.ts';
 import type { RunContext } from './context.ts';
-import type { Attempt, RunItem } from './run-state.ts';
+import type { Asked, Attempt, RunItem } from './run-state.ts';
 
 /** Seconds by which a right to read outlives the attempt's deadline, where a hub allows so many. */
 const graceSeconds = 30;
-const longestSeconds = 600;
 
 export interface ComposedMessage {
   readonly message: OutgoingMessage;
@@ -47,10 +46,10 @@ export async function composeMessage(
     };
     return { message, sent: connection.encode(message) };
   }
-  const message = (access: ContentAccess): OutgoingMessage => ({
+  const message = (access: ContentAccess | undefined): OutgoingMessage => ({
     ...base,
     parts: [{ kind: 'data', data: attempt.context, mediaType: agentContextMediaType }],
-    metadata: { [contentAccessKey]: access },
+    ...(access && { metadata: { [contentAccessKey]: access } }),
     envelope: envelopeOf(run, attempt, items),
     extensions: [contentAccessKey, correlationExtension],
   });
@@ -58,7 +57,31 @@ export async function composeMessage(
   const texts = await Promise.all(items.map(({ ref }) => run.contents.text(ref)));
   return {
     message: message(access),
-    sent: [connection.encode(message(blunt(access))), ...texts].join('\n'),
+    sent: [connection.encode(message(access && blunt(access))), ...texts].join('\n'),
+  };
+}
+
+/** What answers an agent's question, on the task that it was asked in. */
+export async function composeAnswer(
+  run: RunContext,
+  attempt: Attempt,
+  { ref, messageId }: NonNullable<Asked['answer']>,
+  place: { readonly taskId: string; readonly contextId: string },
+): Promise<OutgoingMessage> {
+  const { dialog, task } = attempt;
+  return {
+    messageId,
+    ...place,
+    parts: [{ kind: 'text', text: await run.contents.text(ref) }],
+    envelope: {
+      v: 1,
+      dialog,
+      activity: run.journal.state.activity,
+      task,
+      resources: [{ id: ref.resource, part: 0 }],
+      manifest: { resources: 1, relationships: 0, assertions: 0 },
+    },
+    extensions: [correlationExtension],
   };
 }
 
@@ -70,37 +93,32 @@ function itemsOf(run: RunContext, attempt: Attempt): readonly RunItem[] {
   return [...new Map(items.map((each) => [each.ref.resource, each])).values()];
 }
 
+/** One right to read all items, and what each must be when it comes; nothing where there are none. */
 async function accessTo(
   run: RunContext,
   attempt: Attempt,
   agent: KnownAgent,
   items: readonly RunItem[],
-): Promise<ContentAccess> {
+): Promise<ContentAccess | undefined> {
+  if (items.length === 0) return undefined;
   const left = (Date.parse(attempt.deadline) - run.now().getTime()) / 1_000;
-  const seconds = Math.min(longestSeconds, Math.max(1, Math.ceil(left)) + graceSeconds);
-  const entries = await Promise.all(
-    items.map(async ({ ref }) => {
-      const token = await run.ports.readToken({ uri: ref.uri, audience: agent.id, seconds });
-      return [ref.resource, { digest: ref.digest, size: ref.size, token }] as const;
-    }),
-  );
-  return Object.fromEntries(entries);
+  const seconds = Math.min(readTokenSeconds, Math.max(1, Math.ceil(left)) + graceSeconds);
+  const uris = items.map(({ ref }) => ref.uri);
+  const token = await run.ports.readToken({ uris, audience: agent.id, seconds });
+  const entries = items.map(({ ref: { resource, digest, size } }) => [resource, { digest, size }]);
+  return { token, items: Object.fromEntries(entries) };
 }
 
 /**
- * The same, with the last segment of each token replaced by as many characters of its digest: it
- * counts like the one that went out, and opens nothing wherever it is kept.
+ * The same, with the last segment of the token replaced by as many characters of its digest: it counts
+ * like the one that went out, and opens nothing wherever it is kept.
  */
-function blunt(access: ContentAccess): ContentAccess {
-  return Object.fromEntries(
-    Object.entries(access).map(([id, { token, ...rest }]) => {
-      const head = token.slice(0, token.lastIndexOf('.') + 1);
-      const secret = token.slice(head.length);
-      const digest = createHash('sha512').update(secret).digest('base64url');
-      const blunted = digest.repeat(Math.ceil(secret.length / digest.length));
-      return [id, { ...rest, token: head + blunted.slice(0, secret.length) }];
-    }),
-  );
+function blunt({ token, items }: ContentAccess): ContentAccess {
+  const head = token.slice(0, token.lastIndexOf('.') + 1);
+  const secret = token.slice(head.length);
+  const digest = createHash('sha512').update(secret).digest('base64url');
+  const blunted = digest.repeat(Math.ceil(secret.length / digest.length));
+  return { token: head + blunted.slice(0, secret.length), items };
 }
 
 /** `firstPart`: index of the part that carries the first item by value; absent: by reference. */
@@ -119,6 +137,8 @@ function envelopeOf(
     dialog: attempt.dialog,
     activity: run.journal.state.activity,
     task: attempt.task,
+    // Sent again to one that does not know it by its id, it begins under other protocol-local ids.
+    ...(attempt.asserted && { rebinds: [attempt.dialog, attempt.task] }),
     ...(resources.length > 0 && { resources }),
     manifest: { resources: resources.length, relationships: 0, assertions: 0 },
   };

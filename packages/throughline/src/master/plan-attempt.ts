@@ -3,13 +3,28 @@ import { select } from '../handover/select.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { ContextItem } from '../model/agent-context.ts';
 import type { RunContext } from './context.ts';
-import type { Attempt, RunItem } from './run-state.ts';
-import type { Subtask } from './workflow.ts';
+import { timeIsOverAt } from './limits.ts';
+import {
+  resourceOf,
+  type Attempt,
+  type RunItem,
+  type RunState,
+  type SubtaskState,
+} from './run-state.ts';
+import type { Subtask } from '../model/workflow.ts';
 
 /** Who makes the next attempt: the agent first, then each that may replace it. */
-function agentFor(subtask: Subtask, attempts: number): string {
+function agentFor(subtask: Subtask, { attempts, past, next }: SubtaskState): string {
   const order = [subtask.agent, ...subtask.fallback];
-  return order[Math.min(attempts, order.length - 1)] ?? subtask.agent;
+  return next ?? order[Math.min(attempts.length - past, order.length - 1)] ?? subtask.agent;
+}
+
+/** An attempt ends by its own time or the run's, whichever is first. */
+function deadlineOf({ limits, journal, now }: RunContext, { timeoutSeconds }: Subtask): string {
+  const own = now().getTime() + timeoutSeconds * 1_000;
+  const isHard = limits.seconds !== undefined && limits.onHit !== 'ask';
+  const runs = isHard ? (timeIsOverAt(journal.state, limits) ?? own) : own;
+  return new Date(Math.min(own, runs)).toISOString();
 }
 
 /**
@@ -20,8 +35,8 @@ function agentFor(subtask: Subtask, attempts: number): string {
  */
 export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
   const { state } = run.journal;
-  const earlier = run.journal.subtask(subtask.id).attempts;
-  const agent = run.agents.get(agentFor(subtask, earlier.length));
+  const subtaskState = run.journal.subtask(subtask.id);
+  const agent = run.agents.get(agentFor(subtask, subtaskState));
   if (agent === undefined) {
     throw new ThroughlineError(
       'invalid',
@@ -30,7 +45,8 @@ export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
   }
   const needs = subtask.needs.map(({ item }) => item);
   const { chosen, withheld } = select({ id: subtask.id, needs }, state.items, run.selector);
-  const last = earlier.at(-1);
+  const last = subtaskState.attempts.at(-1);
+  const requirement = requirementOf(state, subtask.id);
   return {
     agent: agent.id,
     dialog: run.ports.newId('dialog'),
@@ -44,7 +60,10 @@ export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
         task: last.task,
       },
     }),
-    deadline: new Date(run.now().getTime() + subtask.timeoutSeconds * 1_000).toISOString(),
+    deadline: deadlineOf(run, subtask),
+    ...(requirement !== undefined && { requirement }),
+    questions: [],
+    usage: [],
     context: makeAgentContext({
       agent: { id: agent.id, name: agent.name },
       subtask: { id: subtask.id, name: subtask.name },
@@ -66,6 +85,16 @@ export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
     outputs: [],
     dropped: [],
   };
+}
+
+/** The latest requirement that concerns a subtask and was not decided to leave it as it is. */
+function requirementOf(state: RunState, id: string): string | undefined {
+  const latest = state.interruptions.findLast(
+    ({ decisions, added }) =>
+      added.includes(id) ||
+      decisions.some(({ subtask, decision }) => subtask === id && decision !== 'keep'),
+  );
+  return resourceOf(state, latest?.items[0]);
 }
 
 function edgesFor(

@@ -1,39 +1,13 @@
 import type { DraftInput } from '../model/assertion.ts';
-import type { ContentRef } from '../model/content.ts';
+import type { ContentRef, ReadTokenRequest } from '../model/content.ts';
 import type { Party } from '../model/observation.ts';
 import type { Handover } from '../model/usage.ts';
 
 /**
- * What a Master needs of its hub; served in process or over the hub's API. The Master's own
- * principal is the caller.
+ * Where a run's decisions are kept: all that durability takes. The hub is one; an engine for durable
+ * execution or a table with a version column can be another. A decision counts once `saveRun` resolved.
  */
-export interface MasterPorts {
-  /** Public ids, so that everything has its name before it happens. */
-  newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string;
-  /** The Participant id of a party: one per principal, or per URL for outsiders; minted once. */
-  participant(party: Party): Promise<string>;
-  /**
-   * Puts statements into the graph in order, all or none. Saying again what is so already (same
-   * object, same statement) changes nothing, so that a Master killed in between may repeat the call.
-   */
-  assert(drafts: readonly DraftInput[]): Promise<void>;
-  /** Finds the Dialog, Task and Activity behind an A2A task of one's own. */
-  locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
-  /** Offloads content once per case; the same bytes in one case give the same reference. */
-  putContent(content: {
-    activity: string;
-    resource: string;
-    mediaType: string;
-    bytes: Uint8Array;
-  }): Promise<ContentRef>;
-  getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
-  /** A right to read one piece of content, for one principal, for some seconds. */
-  readToken(request: { uri: string; audience: string; seconds: number }): Promise<string>;
-  /**
-   * A credential with which the Master calls one agent behind the same hub: it tells that agent who
-   * calls and opens nothing else. `audience`: the agent's principal id; at most 3,600 seconds.
-   */
-  callToken(request: { audience: string; seconds: number }): Promise<string>;
+export interface RunStore {
   /** The run's decisions; `expected` is the version read (0 for a new one), another is `conflict`. */
   saveRun(run: {
     id: string;
@@ -45,6 +19,40 @@ export interface MasterPorts {
   loadRun(id: string): Promise<{ state: unknown; version: number } | undefined>;
   /** Runs of this Master that are not done. */
   openRuns(): Promise<readonly string[]>;
+}
+
+/**
+ * What a Master needs of its hub; served in process or over the hub's API. The Master's own
+ * principal is the caller.
+ */
+export interface MasterPorts extends RunStore {
+  /** Public ids, so that everything has its name before it happens. */
+  newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string;
+  /** The Participant id of a party: one per principal, or per URL for outsiders; minted once. */
+  participant(party: Party): Promise<string>;
+  /**
+   * Puts statements into the graph in order, all or none. Saying again what is so already (same
+   * object, same statement) changes nothing, so that a Master killed in between may repeat the call.
+   * Gives the id of the assertion of each; null where it was so already and it is not known who said so.
+   */
+  assert(drafts: readonly DraftInput[]): Promise<readonly (string | null)[]>;
+  /** Finds the Dialog, Task and Activity behind an A2A task of one's own. */
+  locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
+  /** Offloads content once per case; the same bytes in one case give the same reference. */
+  putContent(content: {
+    activity: string;
+    resource: string;
+    mediaType: string;
+    bytes: Uint8Array;
+  }): Promise<ContentRef>;
+  getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /** One right to read several pieces of content, for one principal, for some seconds. */
+  readToken(request: ReadTokenRequest): Promise<string>;
+  /**
+   * A credential with which the Master calls one agent behind the same hub: it tells that agent who
+   * calls and opens nothing else. `audience`: the agent's principal id; at most 3,600 seconds.
+   */
+  callToken(request: { audience: string; seconds: number }): Promise<string>;
   /** Keeps figures and both counted texts. */
   saveHandover(
     handover: Handover,

@@ -1,70 +1,76 @@
-import type { ContentRef } from '../model/content.ts';
-import type { Verdict } from '../handover/judge.ts';
-import type { AgentContext } from '../model/agent-context.ts';
-import type { TaskContext } from '../model/task-context.ts';
-import type { RunState, SubtaskState } from './run-state.ts';
-
-export interface SubtaskReport {
-  readonly id: string;
-  readonly status: SubtaskState['status'];
-  /** Ids of the Dialog and Task of each attempt, with what became of it. */
-  readonly attempts: readonly {
-    readonly agent: string;
-    readonly dialog: string;
-    readonly task: string;
-    readonly outcome?: string;
-    readonly reason?: string;
-  }[];
-  readonly keyInformation: AgentContext['KeyInformation'];
-  readonly verdict?: Verdict;
-  readonly outputs: readonly { readonly name: string; readonly ref: ContentRef }[];
-  readonly withheld: readonly string[];
-  readonly tokens?: { readonly sent: number; readonly fullHistory: number };
-}
-
-export interface RunReport {
-  readonly runId: string;
-  readonly activity: string;
-  readonly dialog: string;
-  readonly task: string;
-  readonly done: boolean;
-  readonly taskContext: TaskContext;
-  readonly subtasks: readonly SubtaskReport[];
-  /** Over all attempts. */
-  readonly tokens: { readonly handedOver: number; readonly fullHistory: number };
-}
+import type { RunReport, SubtaskReport } from '../model/run.ts';
+import type { Usage } from '../model/usage.ts';
+import { isDone, openQuestions, runStatus, type RunState, type SubtaskState } from './run-state.ts';
+import { addUp, allUsage } from './usage.ts';
 
 /** How a run stands, for those who asked for it. */
-export function reportOf(state: RunState, done: boolean): RunReport {
+export function reportOf(state: RunState): RunReport {
   const attempts = Object.values(state.subtasks).flatMap((subtask) => subtask.attempts);
-  const sum = (of: 'sent' | 'fullHistory'): number =>
+  const sum = (of: 'sent' | 'fullHistory' | 'returned'): number =>
     attempts.reduce((total, { tokens }) => total + (tokens?.[of] ?? 0), 0);
   return {
     runId: state.id,
     activity: state.activity,
     dialog: state.dialog,
     task: state.task,
-    done,
+    status: runStatus(state),
+    ...(state.ending !== undefined && { reason: state.ending.reason }),
+    done: isDone(state),
     taskContext: state.taskContext,
-    subtasks: state.workflow.subtasks.map(({ id }) =>
-      subtaskReport(id, state.subtasks[id] ?? { status: 'waiting', attempts: [] }),
+    subtasks: state.workflow.subtasks.map(({ id, name }) =>
+      subtaskReport({ id, name }, state.subtasks[id]),
     ),
-    tokens: { handedOver: sum('sent'), fullHistory: sum('fullHistory') },
+    questions: openQuestions(state),
+    interruptions: state.interruptions.map(({ id, at, items, decisions, added }) => ({
+      id,
+      at,
+      resource: state.items.find(({ name }) => name === items[0])?.ref.resource ?? '',
+      decisions: decisions.map(({ subtask, decision }) => ({ subtask, decision })),
+      added,
+    })),
+    tokens: {
+      handedOver: sum('sent'),
+      fullHistory: sum('fullHistory'),
+      returned: sum('returned'),
+    },
+    usage: { ...addUp(allUsage(state)), byAgent: byAgent(state) },
   };
 }
 
-function subtaskReport(id: string, { status, attempts }: SubtaskState): SubtaskReport {
+function byAgent(state: RunState): RunReport['usage']['byAgent'] {
+  const usage = new Map<string, Usage[]>();
+  for (const { attempts } of Object.values(state.subtasks)) {
+    for (const { agent, usage: used } of attempts) {
+      if (used.length > 0) usage.set(agent, [...(usage.get(agent) ?? []), ...used]);
+    }
+  }
+  return Object.fromEntries([...usage].map(([agent, used]) => [agent, addUp(used)]));
+}
+
+function subtaskReport(
+  named: { id: string; name: string },
+  { status, attempts }: Pick<SubtaskState, 'status' | 'attempts'> = {
+    status: 'waiting',
+    attempts: [],
+  },
+): SubtaskReport {
   const last = attempts.at(-1);
   return {
-    id,
+    ...named,
     status,
-    attempts: attempts.map(({ agent, dialog, task, outcome, reason }) => ({
-      agent,
-      dialog,
-      task,
-      ...(outcome !== undefined && { outcome }),
-      ...(reason !== undefined && { reason }),
-    })),
+    attempts: attempts.map(
+      ({ agent, dialog, task, outcome, reason, notReached, stop, tokens, usage }) => ({
+        agent,
+        dialog,
+        task,
+        ...(outcome !== undefined && { outcome }),
+        ...(reason !== undefined && { reason }),
+        ...(notReached !== undefined && { notReached }),
+        ...(stop?.answer !== undefined && { stop: stop.answer }),
+        ...(tokens !== undefined && { tokens }),
+        usage,
+      }),
+    ),
     keyInformation: last?.returned?.KeyInformation ?? [],
     ...(last?.verdict && { verdict: last.verdict }),
     outputs: (last?.outputs ?? []).map(({ name, ref }) => ({ name, ref })),

@@ -3,7 +3,7 @@ import { countTokens } from '../handover/count-tokens.ts';
 import { alice, canary, cashBackAgents, offered, workflow, World } from './conformance.ts';
 import type { RunEvent } from './events.ts';
 import { createMaster, type Master, type MasterOptions } from './master.ts';
-import type { RunReport } from './report.ts';
+import type { RunReport } from '../model/run.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -47,7 +47,10 @@ describe('a round with an agent that takes AgentContexts and one that never hear
       keyInformation: [{ itemID: 'sum', outputabstract: '1 EUR is missing\n\n{"missing":1}' }],
       verdict: { ok: true, relaxed: ['right'] },
     });
-    expect(events.map(({ kind, subtask }) => `${kind} ${subtask}`)).toEqual([
+    expect(
+      events.map((event) => `${event.kind} ${'subtask' in event ? event.subtask : ''}`.trim()),
+    ).toEqual([
+      'run-began',
       'subtask-started find',
       'handover-counted find',
       'item-state find',

@@ -1,19 +1,32 @@
 import { overallStatus, type GoalStatus, type TaskContext } from '../model/task-context.ts';
-import type { RunState, SubtaskState } from './run-state.ts';
-import type { Workflow } from './workflow.ts';
+import type { SubtaskStatus } from '../model/run.ts';
+import type { Workflow } from '../model/workflow.ts';
+import { isDone, type RunState } from './run-state.ts';
 
 /**
  * What a subtask's status means for its goal. One whose outcome nobody knows has not reached its goal
  * as far as anybody knows; the Task itself says `unresolved`.
  */
-const goalOf: Readonly<Record<SubtaskState['status'], GoalStatus>> = {
+const goalOf: Readonly<Record<SubtaskStatus, GoalStatus>> = {
   waiting: '',
   running: 'in-progress',
+  awaiting: 'in-progress',
+  suspended: 'in-progress',
   completed: 'completed',
   failed: 'failed',
   unresolved: 'failed',
   skipped: 'cancelled',
+  cancelled: 'cancelled',
 };
+
+/** The goals of a plan in its order, each with the subtasks that serve it. */
+export function goalsOf({ subtasks }: Workflow): ReadonlyMap<string, readonly string[]> {
+  const goals = new Map<string, string[]>();
+  for (const { id, name, goal = name } of subtasks) {
+    goals.set(goal, [...(goals.get(goal) ?? []), id]);
+  }
+  return goals;
+}
 
 /** TaskContext (draft-chang-agentproto-context-interaction-00, section 5.1) at a run's beginning. */
 export function makeTaskContext(
@@ -27,7 +40,7 @@ export function makeTaskContext(
     UserQuery: query,
     TaskName: workflow.name,
     TaskDescription: workflow.description,
-    GoalStatus: workflow.subtasks.map(({ name }) => ({ Goal: name, Status: '' })),
+    GoalStatus: [...goalsOf(workflow).keys()].map((Goal) => ({ Goal, Status: '' })),
     OverallStatus: '',
     StartTime: now.toISOString(),
     EndTime: '',
@@ -35,20 +48,24 @@ export function makeTaskContext(
   };
 }
 
-/** TaskContext as the subtasks stand; only the Master writes it, and OverallStatus is derived. */
+/**
+ * TaskContext as the subtasks stand; only the Master writes it. A goal follows from its subtasks and
+ * OverallStatus from the goals, by the same rule. What a failed run never got to counts as failed.
+ */
 export function progressOf(state: RunState, now: Date): TaskContext {
-  const statuses = state.workflow.subtasks.map(
-    ({ id }) => state.subtasks[id]?.status ?? ('waiting' as const),
-  );
-  const goals = state.workflow.subtasks.map(({ name }, at) => ({
-    Goal: name,
-    Status: goalOf[statuses[at] ?? 'waiting'],
+  const isFailed = state.ending?.status === 'failed';
+  const statusOf = (id: string): GoalStatus => {
+    const status = state.subtasks[id]?.status ?? 'waiting';
+    return isFailed && status === 'skipped' ? 'failed' : goalOf[status];
+  };
+  const goals = [...goalsOf(state.workflow)].map(([Goal, ids]) => ({
+    Goal,
+    Status: overallStatus(ids.map((id) => ({ Goal: id, Status: statusOf(id) }))),
   }));
-  const isOver = !statuses.some((status) => status === 'waiting' || status === 'running');
   return {
     ...state.taskContext,
     GoalStatus: goals,
     OverallStatus: overallStatus(goals),
-    EndTime: isOver ? now.toISOString() : '',
+    EndTime: isDone(state) ? now.toISOString() : '',
   };
 }

@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { checkPlan } from './check-plan.ts';
-import { asWorkflow, parseWorkflow, workflowJsonSchema } from './workflow.ts';
+import { jsonSchemas } from '../model/json-schemas.ts';
+import { asWorkflow, parseWorkflow } from './workflow.ts';
 
 const file = `
 name: Cash back
@@ -56,7 +57,7 @@ describe('a workflow file', () => {
   });
 
   it('has a JSON Schema that takes what we take', () => {
-    const validate = new Ajv2020({ strict: false }).compile(workflowJsonSchema());
+    const validate = new Ajv2020({ strict: false }).compile(jsonSchemas()['workflow'] ?? false);
     expect(validate(parseWorkflow(file))).toBe(true);
     expect(validate({ name: 'x', subtasks: [] })).toBe(false);
   });

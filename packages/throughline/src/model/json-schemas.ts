@@ -14,6 +14,7 @@ import { contentAccessSchema, contentRefSchema } from './content.ts';
 import { dialogSchema } from './dialog.ts';
 import { envelopeSchema } from './envelope.ts';
 import { grantRequestSchema, grantSchema } from './grant.ts';
+import { feedEventSchema } from './feed.ts';
 import { foreignId, shortText } from './ids.ts';
 import { keySummarySchema } from './key.ts';
 import { limits } from './limits.ts';
@@ -24,11 +25,13 @@ import { pushConfigSchema } from './push-config.ts';
 import { quotaReportSchema } from './quota.ts';
 import { relationshipSchema } from './relationship.ts';
 import { resourceSchema } from './resource.ts';
+import { runReportSchema } from './run.ts';
 import { taskContextSchema } from './task-context.ts';
 import { taskPageSchema, taskQuerySchema, taskRecordSchema } from './task-record.ts';
 import { taskSchema } from './task.ts';
 import { termsSchema } from './terms.ts';
 import { handoverSchema } from './usage.ts';
+import { workflowSchema } from './workflow.ts';
 
 /** What others may hold in their hands, by the name of its published schema. */
 export const publishedSchemas = {
@@ -45,6 +48,7 @@ export const publishedSchemas = {
   dialog: dialogSchema,
   envelope: envelopeSchema,
   explanation: explanationSchema,
+  'feed-event': feedEventSchema,
   grant: grantSchema,
   handover: handoverSchema,
   'key-summary': keySummarySchema,
@@ -55,6 +59,7 @@ export const publishedSchemas = {
   'quota-report': quotaReportSchema,
   relationship: relationshipSchema,
   resource: resourceSchema,
+  'run-report': runReportSchema,
   statement: statementSchema,
   task: taskSchema,
   'task-context': taskContextSchema,
@@ -70,6 +75,7 @@ const taken = {
   draft: draftSchema,
   'grant-request': grantRequestSchema,
   'task-query': taskQuerySchema,
+  workflow: workflowSchema,
 } satisfies Record<string, z.ZodType>;
 
 /**

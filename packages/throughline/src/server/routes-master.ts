@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import { draftSchema } from '../model/assertion.ts';
-import { contentRefSchema } from '../model/content.ts';
 import { foreignId, idSchema } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import { partySchema } from '../model/observation.ts';
 import { handoverSchema } from '../model/usage.ts';
 import { empty, route, type Route } from './route.ts';
-import { bytesBody, mediaType } from './schemas.ts';
 
-/** The ports of a Master, and reading content for anyone. */
+/** The ports of a Master. */
 export const masterRoutes: readonly Route[] = [
   route({
     ...empty,
@@ -17,8 +15,10 @@ export const masterRoutes: readonly Route[] = [
     path: '/assertions',
     summary: 'Puts statements into the graph in order, all or none',
     body: z.strictObject({ drafts: z.array(draftSchema.strict()).min(1).max(limits.statements) }),
-    gives: 'nothing',
-    handle: (hub, { principal, body }) => hub.master(principal).assert(body.drafts),
+    gives: z.object({ assertions: z.array(z.string().nullable()) }),
+    handle: async (hub, { principal, body }) => ({
+      assertions: await hub.master(principal).assert(body.drafts),
+    }),
   }),
   route({
     ...empty,
@@ -43,61 +43,12 @@ export const masterRoutes: readonly Route[] = [
   route({
     ...empty,
     method: 'post',
-    path: '/content',
-    summary: 'Offloads content, once per case',
-    query: z.strictObject({
-      activity: idSchema('activity'),
-      resource: idSchema('resource'),
-      mediaType,
-    }),
-    body: bytesBody,
-    takes: 'bytes',
-    gives: contentRefSchema,
-    handle: (hub, { principal, query, body }) =>
-      hub.master(principal).putContent({ ...query, bytes: body }),
-  }),
-  route({
-    ...empty,
-    method: 'get',
-    path: '/content/{id}',
-    summary: 'Reads a ContextURI: one’s own, or with the token in Throughline-Content-Token',
-    params: z.strictObject({ id: idSchema('resource') }),
-    gives: 'bytes',
-    handle: async (hub, { principal, params, token, origin }) => {
-      const uri = `${origin}/content/${params.id}`;
-      const content = await (token === undefined
-        ? hub.master(principal).getContent(uri)
-        : hub.agent(principal).getContent(uri, token));
-      // Somebody's file: no browser may show it as a page of ours.
-      return new Response(new Uint8Array(content.bytes), {
-        headers: { 'Content-Type': content.mediaType, 'Content-Disposition': 'attachment' },
-      });
-    },
-  }),
-  route({
-    ...empty,
-    method: 'post',
     path: '/call-tokens',
     summary: 'A credential for calling one agent of this hub, which opens nothing else',
     body: z.strictObject({ audience: foreignId, seconds: z.int().min(1).max(3_600) }),
     gives: z.object({ token: z.string() }),
     handle: async (hub, { principal, body }) => ({
       token: await hub.master(principal).callToken(body),
-    }),
-  }),
-  route({
-    ...empty,
-    method: 'post',
-    path: '/content-tokens',
-    summary: 'A right for one principal to read one piece of content, for some seconds',
-    body: z.strictObject({
-      uri: z.url().max(2_048),
-      audience: foreignId,
-      seconds: z.int().min(1).max(600),
-    }),
-    gives: z.object({ token: z.string() }),
-    handle: async (hub, { principal, body }) => ({
-      token: await hub.master(principal).readToken(body),
     }),
   }),
   route({

@@ -1,0 +1,41 @@
+import { ThroughlineError } from '../errors.ts';
+
+/** The agent, or the way to it, failed: everything else is the Master's own trouble. */
+export class AgentFailure extends Error {
+  readonly error: ThroughlineError;
+  constructor(error: ThroughlineError) {
+    super('the agent failed', { cause: error });
+    this.error = error;
+  }
+}
+
+/** Marks what the agent is to blame for; never waits beyond the signal. */
+export async function fromAgent<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const late = new ThroughlineError('timeout', 'The agent did not answer in time.');
+  const onAbort = (): void => reject(late);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    if (signal.aborted) onAbort();
+    return await Promise.race([signal.aborted ? aborted : work(), aborted]);
+  } catch (error) {
+    if (signal.aborted) throw new AgentFailure(late);
+    throw error instanceof ThroughlineError ? new AgentFailure(error) : error;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+export function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,392 @@
+import { criteriaGrader } from '../models/grade-criteria.ts';
+import { countTokens, tokenizerName } from '../handover/count-tokens.ts';
+import { ThroughlineError } from '../errors.ts';
+import type { RunReport, StopAnswer } from '../model/run.ts';
+import type { Usage } from '../model/usage.ts';
+import { connectOverA2a } from './a2a-connection.ts';
+import { Contents } from './contents.ts';
+import type { RunContext } from './context.ts';
+import { Driver, endRun } from './driver.ts';
+import type { PlannedSubtask, RunEvent } from './events.ts';
+import { planInterruption, redoWhatDepends, type InterruptInput } from './interrupt.ts';
+import { Journal } from './journal.ts';
+import type {
+  Cancelled,
+  Interrupted,
+  Master,
+  MasterOptions,
+  RunOptions,
+  RunRequest,
+  StartedRun,
+  StoppedWork,
+} from './master.ts';
+import { offload } from './offer.ts';
+import { patient } from './patient.ts';
+import { makePlan, plannedBy } from './planner.ts';
+import { Progress } from './progress.ts';
+import type { MasterPorts } from './ports.ts';
+import { takeAnswer, type Answer } from './questions.ts';
+import { reportOf } from './report.ts';
+import { isDone, type RunState } from './run-state.ts';
+import { makeTaskContext, progressOf } from './task-context.ts';
+import { priced } from './usage.ts';
+
+interface Driven {
+  readonly driver: Driver;
+  readonly journal: Journal;
+  readonly report: Promise<RunReport>;
+}
+
+/** Tries of `interrupt` when the run was decided about otherwise in between. */
+const interruptTries = 8;
+
+/** The runs of one Master in this process: what is asked of one that is driven here reaches its driver. */
+export class RunDesk implements Master {
+  readonly #options: MasterOptions;
+  readonly #ports: MasterPorts;
+  readonly #driven = new Map<string, Driven>();
+
+  constructor(options: MasterOptions) {
+    this.#options = options;
+    this.#ports =
+      options.runs === undefined ? options.ports : withRuns(options.ports, options.runs);
+  }
+
+  async run(request: RunRequest, options: RunOptions = {}): Promise<RunReport> {
+    const ports = this.#patient(options);
+    const { task } = await ports.locate(request.taskId);
+    const journal =
+      this.#at(task)?.journal ??
+      (await Journal.load(ports, task)) ??
+      (await this.#begin(ports, request, options));
+    const { reply } = request;
+    if (reply !== undefined) await this.#answer(journal, ports, reply);
+    return this.#drive(journal, options);
+  }
+
+  start(request: RunRequest, options: RunOptions = {}): StartedRun {
+    return started(options, (all) => this.run(request, all));
+  }
+
+  async resume(runId: string, options: RunOptions = {}): Promise<RunReport> {
+    const journal = await this.#journal(runId, options);
+    if (isHeld(journal.state)) {
+      await this.#decide(journal, (draft) => release(draft, this.#now()));
+    }
+    return this.#drive(journal, options);
+  }
+
+  startAgain(runId: string, options: RunOptions = {}): StartedRun {
+    return started(options, (all) => this.resume(runId, all));
+  }
+
+  async answer(runId: string, answer: Answer): Promise<void> {
+    await this.#answer(await this.#journal(runId), this.#patient(), answer);
+  }
+
+  async suspend(runId: string): Promise<RunReport> {
+    const journal = await this.#journal(runId);
+    await this.#decide(journal, (draft) => {
+      if (isDone(draft)) return;
+      draft.suspended = true;
+      draft.revision += 1;
+    });
+    return reportOf(journal.state);
+  }
+
+  async interrupt(runId: string, input: InterruptInput): Promise<Interrupted> {
+    const journal = await this.#journal(runId);
+    const { replan = redoWhatDepends, agents } = this.#options;
+    const ground = {
+      ports: this.#patient(),
+      agents: agents.map(({ id }) => id),
+      replan,
+      now: this.#now,
+      signal: new AbortController().signal,
+    };
+    const before = journal.state.interruptions.find(({ id }) => id === input.id);
+    if (before !== undefined) return interruptedOf(journal.state, before.id);
+    for (let attempt = 0; attempt < interruptTries; attempt++) {
+      const { revision } = journal.state;
+      const { interruption, apply } = await planInterruption(ground, journal.state, input);
+      const isCurrent = (draft: RunState): boolean => draft.revision === revision;
+      await this.#decide(journal, (draft) => {
+        if (isCurrent(draft)) apply(draft);
+      });
+      const { id } = interruption;
+      if (!journal.state.interruptions.some((each) => each.id === id)) continue;
+      const interrupted = interruptedOf(journal.state, id);
+      this.#at(runId)?.driver.run.emit({
+        kind: 'interrupted',
+        id,
+        requirement: interrupted.resource,
+        decisions: interrupted.decisions,
+        subtasks: plannedSubtasks(journal.state),
+      });
+      return interrupted;
+    }
+    throw new ThroughlineError('conflict', `Run ${runId} changes all the time; try again.`, {
+      retryable: true,
+    });
+  }
+
+  async cancel(runId: string, reason = 'It was cancelled.'): Promise<Cancelled> {
+    const journal = await this.#journal(runId);
+    if (!isDone(journal.state)) {
+      const ending = { status: 'cancelled', reason } as const;
+      await this.#decide(journal, (draft) => {
+        if (!isDone(draft)) endRun(draft, ending, 'cancelled', this.#now());
+      });
+    }
+    const report = await this.#drive(journal, {});
+    return { ...report, answers: answersOf(journal.state) };
+  }
+
+  async status(runId: string): Promise<RunReport> {
+    return reportOf((await this.#journal(runId)).state);
+  }
+
+  openRuns(): Promise<readonly string[]> {
+    return this.#patient().openRuns();
+  }
+
+  readonly #now = (): Date => this.#options.now?.() ?? new Date();
+
+  #patient({ signal }: RunOptions = {}): MasterPorts {
+    return patient(this.#ports, signal);
+  }
+
+  /** The run if it is driven in this process now. */
+  #at(runId: string): Driven | undefined {
+    const driven = this.#driven.get(runId);
+    return driven?.driver.over === false ? driven : undefined;
+  }
+
+  async #journal(runId: string, options: RunOptions = {}): Promise<Journal> {
+    const journal = this.#at(runId)?.journal ?? (await Journal.load(this.#patient(options), runId));
+    if (journal !== undefined) return journal;
+    throw new ThroughlineError('not-found', `There is no run ${runId} of this Master.`);
+  }
+
+  /** Writes a decision from outside; a driver of this process acts on it at once. */
+  #decide(journal: Journal, change: (draft: RunState) => void): Promise<void> {
+    const write = (): Promise<void> => journal.decide(change);
+    return this.#at(journal.state.id)?.driver.change(write) ?? write();
+  }
+
+  async #answer(journal: Journal, ports: MasterPorts, answer: Answer): Promise<void> {
+    const take = async (): Promise<void> => {
+      const question = await takeAnswer({ ports, journal, now: this.#now }, answer);
+      if (question === undefined) return;
+      const { id, subtask } = question;
+      const event = { kind: 'answered', id, ...(subtask !== undefined && { subtask }) } as const;
+      this.#at(journal.state.id)?.driver.run.emit(event);
+    };
+    await (this.#at(journal.state.id)?.driver.change(take) ?? take());
+  }
+
+  /** Plans, checks the plan, offloads what is offered and writes the run's first state. */
+  async #begin(ports: MasterPorts, request: RunRequest, options: RunOptions): Promise<Journal> {
+    const place = await ports.locate(request.taskId);
+    const planning: Usage[] = [];
+    const workflow = await this.#plan(request, options, (used) => planning.push(...used));
+    const items = await offload(ports, place.activity, request.offered);
+    const state: RunState = {
+      v: 1,
+      id: place.task,
+      requestTask: request.taskId,
+      ...place,
+      query: request.query,
+      workflow,
+      taskContext: makeTaskContext(place.task, request.query, workflow, this.#now()),
+      items,
+      subtasks: Object.fromEntries(
+        workflow.subtasks.map(({ id }) => [
+          id,
+          { status: 'waiting' as const, attempts: [], past: 0 },
+        ]),
+      ),
+      revision: 0,
+      interruptions: [],
+      suspended: false,
+      questions: [],
+      raised: {},
+      planning,
+    };
+    const journal = new Journal(ports, state, 0);
+    await journal.decide();
+    return journal;
+  }
+
+  async #plan(
+    { query, workflow, goals = [], offered }: RunRequest,
+    { signal = new AbortController().signal }: RunOptions,
+    spent: (used: readonly Usage[]) => void,
+  ): ReturnType<typeof makePlan> {
+    const { agents, planner, planTries: tries = 3, prices = {} } = this.#options;
+    const by = workflow === undefined ? planner : plannedBy(workflow);
+    if (by === undefined) {
+      throw new ThroughlineError(
+        'invalid',
+        'workflow: is missing, and this Master has no planner.',
+      );
+    }
+    return makePlan(by, {
+      query,
+      goals,
+      agents: agents.map(({ id, name, description }) => ({
+        id,
+        name,
+        ...(description !== undefined && { description }),
+      })),
+      offered: offered.map(({ name, description, type, mediaType }) => ({
+        name,
+        description,
+        type,
+        mediaType,
+      })),
+      spent: (used) => spent(priced([used], prices, 'planner')),
+      signal,
+      tries,
+      ground: {
+        agents: agents.map(({ id }) => id),
+        offered: offered.map(({ name }) => name),
+        goals,
+      },
+    });
+  }
+
+  /** Drives a run, or waits for who drives it in this process already. */
+  async #drive(journal: Journal, options: RunOptions): Promise<RunReport> {
+    const { id } = journal.state;
+    const driven = this.#at(id);
+    if (driven !== undefined) return driven.report;
+    const given = new AbortController();
+    const run = this.#context(journal, options, given.signal);
+    const { interaction, parallel = 4 } = this.#options;
+    const mode = journal.state.workflow.interaction ?? interaction;
+    const most = mode === 'SynchronousContextInteraction' ? 1 : parallel;
+    const driver = new Driver(run, most, (reason) => given.abort(reason));
+    const work = async (): Promise<RunReport> => {
+      run.emit({ kind: 'run-began', runId: id, subtasks: plannedSubtasks(journal.state) });
+      try {
+        await driver.drive();
+        return reportOf(journal.state);
+      } finally {
+        if (this.#driven.get(id)?.driver === driver) this.#driven.delete(id);
+      }
+    };
+    const report = work();
+    this.#driven.set(id, { driver, journal, report });
+    return report;
+  }
+
+  #context(journal: Journal, options: RunOptions, given: AbortSignal): RunContext {
+    const { onEvent = () => undefined, onQuestion, signal } = options;
+    const { principal, name, agents, retryMs = 250, stopMs = 10_000 } = this.#options;
+    const { count, tokenizer, selector, grade, limits = {}, prices = {} } = this.#options;
+    const ports = this.#patient(options);
+    return {
+      ports,
+      self: { id: principal.id, name },
+      agents: new Map(agents.map((agent) => [agent.id, agent])),
+      connect: this.#options.connect ?? connectOverA2a({ ...this.#options, ports, retryMs }),
+      journal,
+      contents: new Contents(ports),
+      emit: onEvent,
+      count: count ?? countTokens,
+      tokenizer: tokenizer ?? (count === undefined ? tokenizerName : 'custom'),
+      selector,
+      grade: grade ?? criteriaGrader(),
+      onQuestion,
+      limits,
+      prices,
+      now: this.#now,
+      retryMs,
+      stopMs,
+      signal: signal === undefined ? given : AbortSignal.any([signal, given]),
+    };
+  }
+}
+
+/** The hub's ports with the runs kept elsewhere. */
+const withRuns = (ports: MasterPorts, runs: NonNullable<MasterOptions['runs']>): MasterPorts => ({
+  newId: (kind) => ports.newId(kind),
+  participant: (party) => ports.participant(party),
+  assert: (drafts) => ports.assert(drafts),
+  locate: (taskId) => ports.locate(taskId),
+  putContent: (content) => ports.putContent(content),
+  getContent: (uri, token) => ports.getContent(uri, token),
+  readToken: (request) => ports.readToken(request),
+  callToken: (request) => ports.callToken(request),
+  saveHandover: (handover, texts) => ports.saveHandover(handover, texts),
+  saveRun: (run) => runs.saveRun(run),
+  loadRun: (id) => runs.loadRun(id),
+  openRuns: () => runs.openRuns(),
+});
+
+/** Runs with its events folded into progress. */
+function started(
+  options: RunOptions,
+  run: (options: RunOptions) => Promise<RunReport>,
+): StartedRun {
+  const progress = new Progress();
+  const onEvent = (event: RunEvent): void => {
+    progress.take(event);
+    options.onEvent?.(event);
+  };
+  const report = run({ ...options, onEvent }).finally(() => progress.end());
+  // Looked at when the report is waited for.
+  report.catch(() => undefined);
+  return {
+    report,
+    get progress() {
+      return progress.now;
+    },
+    [Symbol.asyncIterator]: () => progress[Symbol.asyncIterator](),
+  };
+}
+
+const plannedSubtasks = (state: RunState): PlannedSubtask[] =>
+  state.workflow.subtasks.map(({ id, name, agent, todo }) => ({
+    id,
+    name,
+    agent: state.subtasks[id]?.attempts.at(-1)?.agent ?? agent,
+    status: state.subtasks[id]?.status ?? 'waiting',
+    items: todo.map((item) => ({ id: item.id, description: item.description })),
+  }));
+
+const isHeld = ({ suspended, subtasks }: RunState): boolean =>
+  suspended || Object.values(subtasks).some(({ status }) => status === 'suspended');
+
+function release(draft: RunState, now: Date): void {
+  draft.suspended = false;
+  draft.revision += 1;
+  for (const subtask of Object.values(draft.subtasks)) {
+    if (subtask.status === 'suspended') subtask.status = 'waiting';
+  }
+  draft.taskContext = progressOf(draft, now);
+}
+
+function interruptedOf(state: RunState, id: string): Interrupted {
+  const found = reportOf(state).interruptions.find((each) => each.id === id);
+  if (found === undefined) throw new ThroughlineError('internal', `no interruption ${id}`);
+  return found;
+}
+
+/** The latest attempt of each subtask that was handed out, by what came of asking it to stop. */
+function answersOf(state: RunState): Cancelled['answers'] {
+  const answers: Record<StopAnswer, StoppedWork[]> = {
+    stopped: [],
+    'already-over': [],
+    declined: [],
+    unreachable: [],
+  };
+  for (const { id: subtask } of state.workflow.subtasks) {
+    const last = state.subtasks[subtask]?.attempts.at(-1);
+    if (last === undefined) continue;
+    const { agent, task, stop } = last;
+    answers[stop?.answer ?? 'already-over'].push({ subtask, agent, task });
+  }
+  return answers;
+}

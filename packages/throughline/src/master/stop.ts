@@ -1,0 +1,79 @@
+import type { ThroughlineError } from '../errors.ts';
+import type { StopAnswer } from '../model/run.ts';
+import { finalTaskStates } from '../model/task.ts';
+import type { Subtask } from '../model/workflow.ts';
+import { AgentFailure, fromAgent, sleep } from './agent-failure.ts';
+import { cancelDrafts } from './assertions.ts';
+import type { RunContext } from './context.ts';
+import { openAttempt, type Attempt, type Stop, type SubtaskState } from './run-state.ts';
+import { progressOf } from './task-context.ts';
+
+/** What follows for a subtask whose attempt was to stop, whatever its agent made of that. */
+export function afterStop(subtask: SubtaskState, stop: Stop, answer: StopAnswer): void {
+  stop.answer = answer;
+  subtask.status = stop.follows === 'again' ? 'waiting' : stop.follows;
+  if (stop.follows === 'again' || stop.follows === 'suspended')
+    subtask.past = subtask.attempts.length;
+}
+
+const reasons: Readonly<Record<StopAnswer, string>> = {
+  stopped: 'it was asked to stop and did',
+  'already-over': 'it was over before it could be asked to stop',
+  declined: 'it was asked to stop and goes on; what it brings is not used',
+  unreachable: 'it could not be asked to stop; what it brings is not used',
+};
+
+/**
+ * Asks the agent of an attempt to stop, says so in the graph first, and writes down what came of it. An
+ * agent decides for itself: whatever it answers, the attempt is over for this run.
+ */
+export async function stopAttempt(run: RunContext, subtask: Subtask): Promise<void> {
+  const attempt = openAttempt(run.journal.subtask(subtask.id));
+  if (attempt?.stop === undefined) return;
+  const answer = await askToStop(run, attempt);
+  await run.journal.decideAttempt(subtask.id, (latest, mine, draft) => {
+    if (latest.stop === undefined || latest.outcome !== undefined) return;
+    latest.outcome = 'stopped';
+    latest.reason = reasons[answer];
+    delete latest.notReached;
+    afterStop(mine, latest.stop, answer);
+    draft.taskContext = progressOf(draft, run.now());
+  });
+}
+
+async function askToStop(run: RunContext, attempt: Attempt): Promise<StopAnswer> {
+  const { dialog, task, local, opened, asserted } = attempt;
+  if (opened !== undefined || asserted) {
+    await run.ports.assert(cancelDrafts(run.journal.state, attempt));
+  }
+  // Nothing went out, so nothing runs on.
+  if (!asserted) return 'stopped';
+  const agent = run.agents.get(attempt.agent);
+  if (agent === undefined || local?.taskId === undefined) return 'unreachable';
+  const taskId = local.taskId;
+  const place = { activity: run.journal.state.activity, dialog, task };
+  const signal = AbortSignal.any([run.signal, AbortSignal.timeout(run.stopMs)]);
+  for (let wait = run.retryMs; ; wait *= 2) {
+    try {
+      const connection = await fromAgent(() => run.connect(agent, signal), signal);
+      try {
+        const { state } = await fromAgent(() => connection.cancel(taskId, place, signal), signal);
+        if (state === 'cancelled') return 'stopped';
+        return finalTaskStates.includes(state) ? 'already-over' : 'declined';
+      } finally {
+        await connection.close().catch(() => undefined);
+      }
+    } catch (error) {
+      run.signal.throwIfAborted();
+      if (!(error instanceof AgentFailure)) throw error;
+      if (!error.error.retryable) return answerOf(error.error);
+      if (signal.aborted) return 'unreachable';
+    }
+    await sleep(wait, signal);
+    run.signal.throwIfAborted();
+  }
+}
+
+/** A task that is over, or that the agent does not know any more, does not run. */
+const answerOf = ({ code }: ThroughlineError): StopAnswer =>
+  code === 'terminal' || code === 'not-found' ? 'already-over' : 'declined';
