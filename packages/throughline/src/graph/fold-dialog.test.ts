@@ -23,8 +23,10 @@ const move = (
   more: { reason?: 'completed' | 'failed'; inferred?: boolean } = {},
 ) => outcome(story.say(dialog, { says: 'dialog.state', state, ...more }));
 const now = () => story.graph.dialog(dialog);
-const bind = (localId: string) =>
-  story.say(dialog, { says: 'dialog.bound', local: { protocol: 'a2a', localId } });
+const bind = (localId: string, more: { rebind?: boolean } = {}, endpoint?: string) => {
+  const local = { protocol: 'a2a' as const, localId, ...(endpoint !== undefined && { endpoint }) };
+  return story.say(dialog, { says: 'dialog.bound', local, ...more });
+};
 
 /** Steps that lead to a state from `initiating`. */
 const path: Record<DialogState, DialogState[]> = {
@@ -146,7 +148,7 @@ describe('a Dialog', () => {
   });
 
   it('puts a new protocol-local id first and keeps sixteen', () => {
-    for (let i = 0; i < 20; i++) bind(`ctx-${i}`);
+    for (let i = 0; i < 20; i++) bind(`ctx-${i}`, { rebind: true });
     expect(now()?.local).toHaveLength(16);
     expect(now()?.local[0]?.localId).toBe('ctx-19');
     const before = now();
@@ -159,6 +161,21 @@ describe('a Dialog', () => {
         .slice(0, 3),
     ).toEqual(['ctx-18', 'ctx-19', 'ctx-17']);
     expect(now()?.local).toHaveLength(16);
+  });
+
+  it('goes on under a new protocol-local id only when that is said, and stays what it is', () => {
+    expect(outcome(bind('ctx-1'))).toBe('applied');
+    expect(outcome(bind('ctx-2'))).toBe('needs-rebind');
+    expect(now()?.local.map(({ localId }) => localId)).toEqual(['ctx-1']);
+    story.say(dialog, { says: 'dialog.state', state: 'active' });
+    expect(outcome(bind('ctx-2', { rebind: true }))).toBe('applied');
+    expect(now()).toMatchObject({ id: dialog, state: 'active' });
+    expect(now()?.local.map(({ localId }) => localId)).toEqual(['ctx-2', 'ctx-1']);
+  });
+
+  it('is reached elsewhere under the same protocol-local id without more ado', () => {
+    bind('ctx-1', {}, 'https://one.example');
+    expect(outcome(bind('ctx-1', {}, 'https://two.example'))).toBe('applied');
   });
 
   it.each([

@@ -149,7 +149,10 @@ export function moveDialog(
   return undefined;
 }
 
-/** Attaches a protocol-local id: the newest comes first, earlier ones stay. */
+/**
+ * Attaches a protocol-local id: the newest comes first, earlier ones stay. One that was never heard of
+ * takes the place of another only where that is said: whoever names a Dialog does not thereby move it.
+ */
 export function bindDialog(
   graph: Graph,
   { assertion, statement }: Said<'dialog.bound'>,
@@ -159,6 +162,15 @@ export function bindDialog(
   const newest = compact(statement.local);
   const [first] = dialog.local;
   if (first !== undefined && sameLocal(first, newest)) return undefined;
+  const isKnown = dialog.local.some(
+    ({ protocol, localId }) => protocol === newest.protocol && localId === newest.localId,
+  );
+  if (first !== undefined && !isKnown && statement.rebind !== true) {
+    return refuse(
+      'needs-rebind',
+      `${dialog.id} is bound to another protocol-local id; say that it is bound anew`,
+    );
+  }
   const earlier = dialog.local.filter((local) => !sameLocal(local, newest));
   const local = [newest, ...earlier].slice(0, maxLocal);
   graph.put({ kind: 'dialog', value: { ...dialog, local } });

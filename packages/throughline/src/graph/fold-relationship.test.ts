@@ -182,6 +182,29 @@ describe('a relationship', () => {
     ]);
   });
 
+  it.each([
+    ['continuation', ['continuation-of']],
+    ['replacement', ['replaces']],
+    ['continuation and replacement', ['continuation-of', 'replaces']],
+  ])('recovers by %s, which inherits nothing and moves nothing', (_what, recovery) => {
+    const [d1, d2, d3] = things.dialog;
+    const [input] = things.resource;
+    story.relate('delegated-from', d2, d1);
+    story.relate('delegated-from', d3, d2);
+    story.relate('input-to', input, d2, { role: 'evidence', note: 'read first' });
+    story.say(d2, { says: 'dialog.state', state: 'active' });
+    const before = story.graph.dialog(d2);
+    const again = story.dialog('D2b', activity, [...things.participant]);
+    for (const type of recovery) expect(outcome(story.relate(type, again, d2))).toBe('applied');
+    expect(story.graph.out(again).map(({ type, to }) => [type, to])).toEqual(
+      recovery.map((type) => [type, d2]),
+    );
+    expect(story.graph.in(again)).toEqual([]);
+    expect(story.graph.dialog(d2)).toEqual(before);
+    expect(story.graph.out(d3).map(({ to }) => to)).toEqual([d2]);
+    expect(story.graph.in(d2, ['input-to'])[0]).toMatchObject({ role: 'evidence' });
+  });
+
   it('that continues and one that replaces may stand together, and history survives both', () => {
     const [d1, d2, d3] = things.dialog;
     story.relate('delegated-from', d3, d2);
@@ -239,6 +262,9 @@ describe('delegation', () => {
     expect(by(a)).toBe('unverified');
     expect(story.graph.out(task)).toEqual([]);
     expect(by(b)).toBe('applied');
+    expect(story.graph.conflicts.map(({ message }) => message)).toContain(
+      `${c} says that ${task} is delegated-from ${things.task[0]}, and is not in both dialogs`,
+    );
     const other = outcome(story.relate('related-to', task, things.task[1], {}, { source: c }));
     expect(other).toBe('applied');
   });

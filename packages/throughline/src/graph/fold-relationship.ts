@@ -1,6 +1,6 @@
-import { idPrefixes, ruleOf, type Relationship } from '../model/index.ts';
+import { idPrefixes, ruleOf, type Assertion, type Relationship } from '../model/index.ts';
 import { refuseTool } from './fold-dialog.ts';
-import { holderOf, kindOf, type Graph, type GraphObject } from './graph.ts';
+import { kindOf, type Graph, type GraphObject } from './graph.ts';
 import { compact, refuse, unknown, type Refusal, type Said } from './refusal.ts';
 import { isInside } from './standing.ts';
 
@@ -29,6 +29,8 @@ export function relate(
   if (!assertion.about.startsWith(`${idPrefixes.relationship}_`)) {
     return refuse('unknown-object', `${assertion.about} is not the id of a relationship`);
   }
+  const claim = refuseClaim(graph, assertion, statement);
+  if (claim !== undefined) return claim;
   const from = graph.object(statement.from);
   const to = graph.object(statement.to);
   if (from === undefined) return unknown(kindOf(statement.from) ?? 'object', statement.from);
@@ -118,10 +120,6 @@ const checks: readonly Check[] = [
     type === 'delegated-from' && from.kind === 'dialog'
       ? refuseTool(graph, from.value.invoker)
       : undefined,
-  (graph, edge, ends) =>
-    isUnverified(graph, edge, ends)
-      ? refuse('unverified', `${edge.assertedBy} is not in both dialogs whose tasks it relates`)
-      : undefined,
 ];
 
 /** Only these join Activities; everything else stays within one. */
@@ -156,9 +154,22 @@ function reaches(graph: Graph, start: string, goal: string, type: string): boole
   return false;
 }
 
-/** Lineage between Tasks of two Dialogs counts only from one who can see both. */
-function isUnverified(graph: Graph, edge: Relationship, { from, to }: Ends): boolean {
-  if (from.kind !== 'task' || to.kind !== 'task' || !ruleOf(edge.type).acyclic) return false;
-  if (from.value.dialog === to.value.dialog || edge.assertedBy === 'hub') return false;
-  return ![from, to].every((end) => isInside(graph.dialog(holderOf(end) ?? ''), edge.assertedBy));
+/**
+ * Lineage between Tasks of two Dialogs counts only from one who can see both: from others it is a claim.
+ * Looked at first, so that what is refused tells nothing of the Task that was named.
+ */
+function refuseClaim(
+  graph: Graph,
+  { source, basis }: Assertion,
+  { type, from, to }: Said<'relationship.asserted'>['statement'],
+): Refusal | undefined {
+  if (!ruleOf(type).acyclic || [from, to].some((id) => kindOf(id) !== 'task')) return undefined;
+  if (source === 'hub' || basis === 'supervised') return undefined;
+  const [a, b] = [from, to].map((id) => graph.dialog(graph.task(id)?.dialog ?? ''));
+  if (a !== undefined && a === b) return undefined;
+  if (isInside(a, source) && isInside(b, source)) return undefined;
+  return refuse(
+    'unverified',
+    `${source} says that ${from} is ${type} ${to}, and is not in both dialogs`,
+  );
 }

@@ -95,7 +95,10 @@ describe('a Task', () => {
     expect(bind(sibling, 'local')).toBe('duplicate');
     const elsewhere = story.dialog('D2', now()?.activity ?? '', [client, executor]);
     expect(bind(story.task('T3', elsewhere), 'local')).toBe('applied');
-    expect(bind(task, 'renewed')).toBe('applied');
+    expect(bind(task, 'renewed')).toBe('needs-rebind');
+    expect(now()?.localId).toBe('local');
+    const rebind = { says: 'task.bound', localId: 'renewed', rebind: true } as const;
+    expect(outcome(story.say(task, rebind))).toBe('applied');
     expect(now()?.localId).toBe('renewed');
   });
 

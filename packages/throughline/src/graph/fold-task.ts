@@ -36,7 +36,7 @@ export function defineTask(
   return undefined;
 }
 
-/** Inside one Dialog a protocol-local id names one Task. */
+/** Inside one Dialog a protocol-local id names one Task; another one is attached by saying so. */
 export function bindTask(
   graph: Graph,
   { assertion, statement }: Said<'task.bound'>,
@@ -49,6 +49,12 @@ export function bindTask(
     return refuse(
       'duplicate',
       `that protocol-local id already names ${other.id} in ${task.dialog}`,
+    );
+  }
+  if (task.localId !== undefined && statement.rebind !== true) {
+    return refuse(
+      'needs-rebind',
+      `${task.id} is bound to another protocol-local id; say that it is bound anew`,
     );
   }
   graph.put({ kind: 'task', value: { ...task, localId: statement.localId } });

@@ -13,6 +13,7 @@ export {
 export { impact, type Affected } from './impact.ts';
 export { interpret, type MakeId, type Resolved } from './interpret.ts';
 export { ancestors, descendants, type LineageQuery, type Reached } from './lineage.ts';
+export { modifiersOf } from './modifiers.ts';
 export { rolesOf, type Role, type RoleInActivity } from './roles.ts';
 export { hasSay, isInside, mayRelate } from './standing.ts';
-export { stuckTasks, type StuckTask } from './stuck.ts';
+export { stuckTasks } from './stuck.ts';

@@ -7,6 +7,14 @@ type Made = 'participant' | 'activity' | 'dialog' | 'task' | 'resource' | 'relat
 /** Gives a new public id of that kind at each call. */
 export type MakeId = (kind: Made) => string;
 
+/** What an envelope names. */
+export interface Named {
+  readonly dialog: string;
+  readonly task?: string | undefined;
+  /** Which of them it says goes on under the protocol-local id that it came with. */
+  readonly rebinds?: readonly string[];
+}
+
 /** What the hub found out about an observation, by its indexes and its rules of access. */
 export interface Resolved {
   /**
@@ -23,7 +31,7 @@ export interface Resolved {
   readonly client?: string | undefined;
   readonly server?: string | undefined;
   /** What the envelope names, once it is sure that the sender may speak for it. */
-  readonly envelope?: { readonly dialog: string; readonly task?: string | undefined } | undefined;
+  readonly envelope?: Named | undefined;
   /** Tasks that the referenceTaskIds mean, as far as the caller may see them. */
   readonly references?: readonly string[];
 }

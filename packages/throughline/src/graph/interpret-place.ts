@@ -13,7 +13,10 @@ export interface Place {
 /** Finds the Dialog that an observation means, or opens one, and keeps it up to date. */
 export function placeOf(notes: Notes, objective?: string): Place {
   const known = dialogOf(notes);
-  if (known === undefined) return openActivity(notes, objective);
+  if (known === undefined) {
+    claim(notes);
+    return openActivity(notes, objective);
+  }
   if (isOver(known) && notes.seen.kind === 'message' && knownTask(notes, known) === undefined) {
     return continueDialog(notes, known, objective);
   }
@@ -28,9 +31,18 @@ export function placeOf(notes: Notes, objective?: string): Place {
   return { activity: known.activity, dialog: known.id, known };
 }
 
-/** The Dialog that an observation means, as far as it is known. The context's own comes first. */
-export function dialogOf({ graph, resolved }: Notes): Dialog | undefined {
-  return graph.dialog(resolved.dialog ?? '') ?? graph.dialog(resolved.envelope?.dialog ?? '');
+/**
+ * The Dialog that an observation means, as far as it is known. The context's own comes first. One that
+ * an envelope names counts from whoever opened it while it has no protocol-local id, or when that is
+ * the one it has, or when it is bound anew.
+ */
+export function dialogOf({ graph, resolved, seen }: Notes): Dialog | undefined {
+  const own = graph.dialog(resolved.dialog ?? '');
+  const named = graph.dialog(resolved.envelope?.dialog ?? '');
+  if (own !== undefined || named === undefined) return own;
+  const opener = named.invoker ?? resolved.client;
+  const isFree = named.local.length === 0 && opener === resolved.client;
+  return isFree || isBound(named, seen) || rebinds(resolved, named.id) ? named : undefined;
 }
 
 /** The Task that an observation means, as far as it is known. */
@@ -60,12 +72,14 @@ export function taskOf(
 ): { readonly id: string; readonly known?: Task } {
   const known = place.known && knownTask(notes, place.known);
   if (known !== undefined) {
-    if (known.localId !== localId) notes.say(known.id, { says: 'task.bound', localId });
+    if (known.localId === undefined) notes.say(known.id, { says: 'task.bound', localId });
     return { id: known.id, known };
   }
   const named = notes.graph.task(notes.resolved.envelope?.task ?? '');
-  if (named?.dialog === place.dialog && (named.localId === undefined || !isFinal(named.state))) {
-    notes.say(named.id, { says: 'task.bound', localId });
+  const rebind = named !== undefined && rebinds(notes.resolved, named.id) && !isFinal(named.state);
+  if (named?.dialog === place.dialog && (named.localId === undefined || rebind)) {
+    const anew = named.localId === undefined ? {} : { rebind };
+    notes.say(named.id, { says: 'task.bound', localId, ...anew });
     return { id: named.id, known: named };
   }
   const id = notes.makeId('task');
@@ -118,16 +132,30 @@ function openDialog(
 }
 
 function bind(notes: Notes, dialog: Dialog): void {
+  if (isBound(dialog, notes.seen)) return;
   const { protocol, contextId, endpoint } = notes.seen;
-  const bound = dialog.local.some(
-    (local) => local.protocol === protocol && local.localId === contextId,
-  );
-  if (bound) return;
+  const anew = dialog.local.length === 0 ? {} : { rebind: true };
   notes.say(dialog.id, {
     says: 'dialog.bound',
     local: { protocol, localId: contextId, endpoint },
+    ...anew,
   });
 }
+
+/** A context that claims a Dialog bound to another one: told as it came, so that it is kept as a conflict. */
+function claim(notes: Notes): void {
+  const { graph, seen, resolved } = notes;
+  const named = graph.dialog(resolved.envelope?.dialog ?? '');
+  if (named === undefined || named.local.length === 0 || seen.kind !== 'message') return;
+  const { protocol, contextId: localId, endpoint } = seen;
+  notes.say(named.id, { says: 'dialog.bound', local: { protocol, localId, endpoint } });
+}
+
+const isBound = ({ local }: Dialog, { protocol, contextId }: Notes['seen']): boolean =>
+  local.some((each) => each.protocol === protocol && each.localId === contextId);
+
+const rebinds = ({ envelope }: Notes['resolved'], id: string): boolean =>
+  envelope?.rebinds?.includes(id) === true;
 
 /** The Participant's id; what is not known of it yet is said. */
 function party(notes: Notes, who: 'client' | 'server'): string {

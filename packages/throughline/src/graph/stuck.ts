@@ -1,18 +1,18 @@
-import type { Task } from '../model/index.ts';
+import type { StuckTask, Task } from '../model/index.ts';
 import { isFinal } from './fold-task.ts';
 import type { Graph } from './graph.ts';
 
-export interface StuckTask {
-  readonly task: string;
-  /** Why it does not go on. */
-  readonly why:
-    | 'outcome-unknown'
-    | 'interrupted'
-    | 'awaiting-input'
-    | 'awaiting-authorization'
-    | 'nothing-awaited'
-    | 'dialog-ended';
-}
+type Why = StuckTask['why'];
+
+/** Who has to do something: the one that asked for the work, or whoever was to do it. */
+const steps: Readonly<Record<Why, 'asker' | 'doer'>> = {
+  'outcome-unknown': 'doer',
+  interrupted: 'doer',
+  'awaiting-input': 'asker',
+  'awaiting-authorization': 'asker',
+  'nothing-awaited': 'doer',
+  'dialog-ended': 'asker',
+};
 
 /**
  * Tasks that nobody works on though they are not over, or whose outcome nobody knows. One that was
@@ -21,11 +21,19 @@ export interface StuckTask {
 export function stuckTasks(graph: Graph): StuckTask[] {
   return graph.tasks().flatMap((task) => {
     const why = whyStuck(graph, task);
-    return why === undefined ? [] : [{ task: task.id, why }];
+    return why === undefined ? [] : [{ task: task.id, why, whose: whoseStep(graph, task, why) }];
   });
 }
 
-function whyStuck(graph: Graph, task: Task): StuckTask['why'] | undefined {
+/** Empty where it is not known who asked. */
+function whoseStep(graph: Graph, task: Task, why: Why): string[] {
+  const dialog = graph.dialog(task.dialog);
+  const asker = dialog?.invoker;
+  if (steps[why] === 'asker') return asker === undefined ? [] : [asker];
+  return (dialog?.participants ?? []).filter((id) => id !== asker);
+}
+
+function whyStuck(graph: Graph, task: Task): Why | undefined {
   if (task.unresolved === true) return 'outcome-unknown';
   if (isFinal(task.state)) return undefined;
   if (graph.dialog(task.dialog)?.state === 'terminated') return 'dialog-ended';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Graph, explain } from '../graph/index.ts';
+import { Graph, explain, modifiersOf, stuckTasks } from '../graph/index.ts';
 import {
   conflictSchema,
   foreignId,
@@ -79,6 +79,10 @@ export class CaseViews {
         relationships: [...relationships],
         conflicts,
         handovers: handovers.filter(({ task }) => graph.task(task) !== undefined),
+        stuck: stuckTasks(graph),
+        modifiers: objects.flatMap((o) =>
+          o.kind === 'task' ? modifiersOf(graph, o.value.id) : [],
+        ),
       };
       return isWhole ? view : { ...view, truncated: true };
     });

@@ -183,6 +183,46 @@ describe.each(stores)('a case in people’s hands (%s)', (_name, open) => {
     expect(await state()).toBe('in-progress');
   });
 
+  it('has a Dialog that goes on under another context, once that is said', async () => {
+    const { dialogs } = await scene.hub.caseView(priya, activity);
+    const dialog = dialogs[0]?.id ?? '';
+    const request = {
+      agent: desk.id,
+      messageId: 'm-anew',
+      referenceTaskIds: [],
+      payload: `sha-256:${'0'.repeat(64)}`,
+    };
+    const fresh = await scene.hub.admit({ principal: priya }, request);
+    const local = { protocol: 'a2a', localId: fresh.contextId } as const;
+    const bind = (more: object) =>
+      scene.hub.correctCase(priya, activity, {
+        corrections: [{ about: dialog, statement: { says: 'dialog.bound', local, ...more } }],
+      });
+    const error = await refused(bind({}));
+    expect([error.code, error.details]).toEqual(['conflict', { rule: 'needs-rebind' }]);
+    const { assertions } = await bind({ rebind: true });
+    const after = await scene.task(priya, { contextId: fresh.contextId });
+    const view = await scene.hub.caseView(priya, fresh.contextId);
+    expect(view.summary.activity).toBe(activity);
+    expect(view.dialogs).toHaveLength(1);
+    expect(view.dialogs[0]?.local.map(({ localId }) => localId)).toEqual([
+      fresh.contextId,
+      task.contextId,
+    ]);
+    expect(view.tasks.map(({ localId }) => localId)).toEqual([task.id, after.id]);
+    const taken = (await scene.task(priya)).contextId;
+    const theirs = { protocol: 'a2a', localId: taken } as const;
+    const steal = scene.hub.correctCase(priya, activity, {
+      corrections: [
+        { about: dialog, statement: { says: 'dialog.bound', local: theirs, rebind: true } },
+      ],
+    });
+    expect(await refusal(steal)).toBe('conflict');
+    await scene.hub.undoInCase(priya, activity, { assertion: assertions[0] ?? '' });
+    const undone = await scene.hub.caseView(priya, activity);
+    expect(undone.dialogs[0]?.local[0]?.localId).toBe(task.contextId);
+  });
+
   it('is related by hand, undone and not undone twice', async () => {
     const id = await taskId();
     const { dialogs } = await scene.hub.caseView(priya, activity);
@@ -248,7 +288,7 @@ describe.each(stores)('a case in people’s hands (%s)', (_name, open) => {
     const failed = { says: 'task.state', state: 'failed' };
     expect(await refusal(correct(theirs, failed))).toBe('not-found');
     expect(await refusal(correct('tsk_00000000000000000000000000', failed))).toBe('not-found');
-    expect(await refusal(correct(id, { says: 'task.bound', localId: 'x' }))).toBe('invalid');
+    expect(await refusal(correct(id, { says: 'task.defined', dialog: id }))).toBe('invalid');
     expect(await refusal(correct(activity, { says: 'activity.erased' }))).toBe('invalid');
     const loop = { says: 'relationship.asserted', type: 'delegated-from', from: id, to: id };
     const error = await refused(correct('', loop));

@@ -11,6 +11,7 @@ import {
   type Correction,
   type DraftInput,
   type Labelling,
+  type LocalContext,
   type Merging,
   type Principal,
   type Said,
@@ -160,7 +161,7 @@ export class CaseWork {
 
   correct(by: Principal, id: string, given: Correction): Promise<Said> {
     const { corrections, cause } = parse(correctionSchema, given, 'body');
-    return this.#change(by, id, async ({ recorder, open, say }) => {
+    return this.#change(by, id, async ({ writer, recorder, open, say }) => {
       for (const { about: named, statement } of corrections) {
         const isNew = statement.says === 'relationship.asserted';
         const about = isNew ? this.#deps.ids.make('relationship') : (named ?? '');
@@ -170,8 +171,32 @@ export class CaseWork {
         );
         await this.#inCase(recorder, by, open, ids);
         await say(about, statement, cause);
+        if (statement.says === 'dialog.bound' && recorder.conflicts.length === 0) {
+          await this.#moveIn(writer, by, open, { dialog: about, local: statement.local });
+        }
       }
     });
+  }
+
+  /** What comes in under a context of this hub that a Dialog is bound to belongs to that Dialog from now on. */
+  async #moveIn(
+    writer: StoreWriter,
+    by: Principal,
+    { record, activity }: OpenCase,
+    { dialog, local: { protocol, localId } }: { dialog: string; local: LocalContext },
+  ): Promise<void> {
+    const { contexts, registries } = this.#parts;
+    const owner = { ...by, id: record.content?.owner ?? by.id };
+    const context = await contexts.lookup(writer, owner, localId);
+    if (context?.owner !== owner.id) return;
+    const name = ['context', protocol, context.ref] as const;
+    const other = await registries.mappings.find(writer, name);
+    if (other !== undefined && other !== dialog) {
+      throw new ThroughlineError('conflict', `local: that context is ${other} already`);
+    }
+    await registries.mappings.set(writer, name, dialog);
+    const place = { tenant: by.tenant, owner: owner.id, ref: context.ref };
+    await registries.cases.touch(writer, activity, record.sort, place);
   }
 
   /** Says the contrary of what was said by hand, with that as its cause. */

@@ -64,7 +64,7 @@ export class MasterDesk {
     });
   }
 
-  assert(drafts: readonly DraftInput[]): Promise<void> {
+  assert(drafts: readonly DraftInput[]): Promise<(string | null)[]> {
     return this.#parts.statements.assert(this.#by, drafts);
   }
 

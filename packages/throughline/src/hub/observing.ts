@@ -1,4 +1,4 @@
-import { interpret, kindOf, type MakeId } from '../graph/index.ts';
+import { interpret, kindOf, type MakeId, type Resolved } from '../graph/index.ts';
 import type { DraftInput, Observation, Principal } from '../model/index.ts';
 import type { StoreWriter } from '../store/store.ts';
 import type { Cases } from './case-records.ts';
@@ -69,6 +69,9 @@ export async function recordObservations(
   }
   return { ...recorded, dialog, activity, tasks };
 }
+
+/** In an envelope: what it is about goes on under the protocol-local id of the message it comes with. */
+const bindings: ReadonlySet<string> = new Set(['dialog.bound', 'task.bound']);
 
 class Reading {
   readonly #deps: Deps;
@@ -147,10 +150,7 @@ class Reading {
    * What the envelope names counts only when the message's sender takes part in that Dialog and the
    * rest of it fits; otherwise it is as if there were none.
    */
-  async #envelope(
-    { envelope }: Observation,
-    client: string,
-  ): Promise<{ dialog: string; task?: string } | undefined> {
+  async #envelope({ envelope, side }: Observation, client: string): Promise<Resolved['envelope']> {
     if (envelope?.dialog === undefined) return undefined;
     const { dialog, task, activity } = envelope;
     const { workspace } = this.#recorder;
@@ -162,7 +162,11 @@ class Reading {
       (activity === undefined || named.activity === activity) &&
       (task === undefined || graph.task(task)?.dialog === dialog);
     if (!fits) return undefined;
-    return task === undefined ? { dialog } : { dialog, task };
+    const anew = envelope.assertions?.filter(({ says }) => bindings.has(says)) ?? [];
+    // Whoever asks tells itself where its own work goes on; all others have to say that it does.
+    const own = side === 'client' && named?.invoker === client ? [dialog, task] : [];
+    const rebinds = [...own.flatMap((id) => id ?? []), ...anew.map(({ about }) => about)];
+    return task === undefined ? { dialog, rebinds } : { dialog, task, rebinds };
   }
 
   #placeName(seen: Observation): LocalName {

@@ -89,6 +89,41 @@ describe.each(stores)('who takes part in a case (%s)', (_name, open) => {
     expect(await scene.state()).toEqual(before);
   });
 
+  it('opens Dialogs in its own name alone, as the one that invokes', async () => {
+    const opening = { says: 'dialog.opened', activity: place.activity, managed: 'ours' } as const;
+    const begin = (...participants: string[]) =>
+      say(checker, id('dialog'), { ...opening, participants });
+    expect(await refusal(begin(own.desk, own.checker))).toBe('invalid');
+    expect(await refusal(begin(own.desk, own.writer))).toBe('invalid');
+    await begin(own.checker, own.writer);
+    const { dialogs } = await scene.hub.caseView(priya, task.contextId);
+    expect(dialogs.at(-1)?.invoker).toBe(own.checker);
+  });
+
+  it('claims lineage to what it can’t see, which is kept as its claim and is none', async () => {
+    const far = await scene.task(bob);
+    const theirs = (await scene.hub.master(desk).locate(far.id)).task;
+    const claims: string[] = [];
+    for (const to of [writing.task, theirs, id('task')]) {
+      claims.push(to);
+      await say(checker, id('relationship'), relation('delegated-from', checking.task, to));
+    }
+    const { conflicts, relationships } = await scene.hub.caseView(priya, task.contextId);
+    expect(relationships.filter(({ from }) => from === checking.task)).toEqual([]);
+    expect(conflicts.map(({ rule, message }) => [rule, message])).toEqual(
+      claims.map((to) => [
+        'unverified',
+        `${own.checker} says that ${checking.task} is delegated-from ${to}, and is not in both dialogs`,
+      ]),
+    );
+    expect((await scene.hub.caseView(bob, far.contextId)).conflicts).toEqual([]);
+    await say(desk, writing.dialog, { says: 'dialog.joined', participant: own.checker });
+    const edge = relation('delegated-from', checking.task, writing.task);
+    await say(checker, id('relationship'), edge);
+    const verified = (await scene.hub.caseView(priya, task.contextId)).relationships;
+    expect(verified.filter(({ from }) => from === checking.task)).toHaveLength(1);
+  });
+
   it('speaks of its own Dialogs, and its opener lets others in and out', async () => {
     await say(checker, checking.task, { says: 'task.state', state: 'in-progress' });
     await say(checker, checking.dialog, { says: 'dialog.state', state: 'active' });

@@ -3,6 +3,7 @@ import { hasSay, kindOf, mayRelate } from '../graph/index.ts';
 import {
   idSchema,
   mergedInto,
+  ruleOf,
   type Draft,
   type Principal,
   type Statement,
@@ -86,6 +87,7 @@ export class Standing {
     const { graph } = this.#recorder.workspace;
     const source = this.#source;
     const isNew = graph.object(about) === undefined && graph.relationship(about) === undefined;
+    if (await this.#isClaim(draft)) return draft;
     for (const id of namedIn(draft))
       if (id !== about || !isNew || !opens(draft)) await this.#meets(id);
     for (const id of stated[statement.says]?.(draft) ?? []) {
@@ -104,10 +106,27 @@ export class Standing {
     if (says === 'activity.opened' && (statement.initiator ?? source) !== source) {
       throw new ThroughlineError('invalid', 'initiator: must be your own Participant or left out');
     }
-    if (says === 'dialog.opened' && !statement.participants.includes(source)) {
-      throw new ThroughlineError('invalid', 'participants: must name your own Participant too');
+    if (says === 'dialog.opened' && statement.participants[0] !== source) {
+      throw new ThroughlineError(
+        'invalid',
+        'participants: must name your own Participant first, as the one that opens the Dialog',
+      );
     }
     return draft;
+  }
+
+  /**
+   * Lineage from a Task that it has a say about to one in a Dialog that it is not in: nothing it could
+   * know, so it is kept as an unverified claim. The answer is the same whether that Task is there.
+   */
+  async #isClaim({ statement }: Draft): Promise<boolean> {
+    if (statement.says !== 'relationship.asserted') return false;
+    const { type, from, to } = statement;
+    if (!ruleOf(type).acyclic || [from, to].some((id) => kindOf(id) !== 'task')) return false;
+    const { graph } = this.#recorder.workspace;
+    if (!hasSay(graph, this.#source, from) || hasSay(graph, this.#source, to)) return false;
+    await this.takesPart(from);
+    return true;
   }
 
   /** Refuses unless the object is in an Activity that the Participant takes part in. */

@@ -77,44 +77,62 @@ export class Statements {
     this.#registries = registries;
   }
 
-  /** All or none. What is so already changes nothing; what breaks a rule is kept as a conflict. */
-  async assert(by: Principal, given: readonly DraftInput[]): Promise<void> {
+  /**
+   * All or none. What is so already changes nothing; what breaks a rule is kept as a conflict. Gives the
+   * assertion of each draft; null where it was so already and it is not known who said so.
+   */
+  async assert(by: Principal, given: readonly DraftInput[]): Promise<(string | null)[]> {
     const drafts = parse(draftsSchema, given, 'drafts');
     for (const draft of drafts) checkForm(by, draft);
-    const { participants, cases, mappings } = this.#registries;
-    await this.#deps.store.write(async (writer) => {
+    const { participants, cases } = this.#registries;
+    return this.#deps.store.write(async (writer) => {
       const recorder = await Recorder.start(this.#deps, writer, by);
       const source = await meet(recorder, participants, by, ownParty(by));
-      for (const draft of drafts) {
-        await recorder.workspace.prepare(draft);
-        if (await this.#isRepeated(recorder, draft, by, source)) continue;
-        const standing = new Standing(recorder, participants, { by, source });
-        await recorder.say(await standing.check(draft), source);
-        const { statement, about } = draft;
-        if (statement.says === 'dialog.bound' && statement.local.endpoint !== undefined) {
-          const { endpoint, localId } = statement.local;
-          await mappings.set(writer, ['peer', by.tenant, by.id, endpoint, localId], about);
-        }
-      }
+      const said: (string | null)[] = [];
+      for (const draft of drafts) said.push(await this.#say(recorder, draft, by, source));
       const { activities, seq } = await recorder.flush();
       for (const activity of activities) {
         await cases.touch(writer, activity, seq, { tenant: by.tenant, owner: by.id });
       }
+      return said;
     });
   }
 
-  /** Whether an opening says again what the object began with. */
-  async #isRepeated(
+  async #say(
     recorder: Recorder,
     draft: Draft,
     by: Principal,
     source: string,
-  ): Promise<boolean> {
+  ): Promise<string | null> {
+    const { participants, mappings } = this.#registries;
+    await recorder.workspace.prepare(draft);
+    const earlier = await this.#repeated(recorder, draft, by, source);
+    if (earlier !== undefined) return earlier;
+    const standing = new Standing(recorder, participants, { by, source });
+    const [saidBefore, keptBefore] = [recorder.said.length, recorder.conflicts.length];
+    await recorder.say(await standing.check(draft), source);
+    const { statement, about } = draft;
+    const isKept = recorder.conflicts.length > keptBefore;
+    if (!isKept && statement.says === 'dialog.bound' && statement.local.endpoint !== undefined) {
+      const { endpoint, localId } = statement.local;
+      const name = ['peer', by.tenant, by.id, endpoint, localId] as const;
+      await mappings.set(recorder.writer, name, about);
+    }
+    return recorder.said.length === saidBefore ? null : (recorder.said.at(-1)?.id ?? null);
+  }
+
+  /** The assertion of which an opening says again what the object began with. */
+  async #repeated(
+    recorder: Recorder,
+    draft: Draft,
+    by: Principal,
+    source: string,
+  ): Promise<string | undefined> {
     const { workspace, said } = recorder;
     const { about, statement } = draft;
     const { graph } = workspace;
     const isKnown = graph.object(about) !== undefined || graph.relationship(about) !== undefined;
-    if (!openings.has(statement.says) || !isKnown) return false;
+    if (!openings.has(statement.says) || !isKnown) return undefined;
     const standing = new Standing(recorder, this.#registries.participants, { by, source });
     await standing.takesPart(about);
     const earlier = said.filter((each) => each.about === about);
@@ -122,8 +140,8 @@ export class Statements {
       const opened = await openEntry(entry, workspace.boxes);
       if (opened !== undefined) earlier.push(opened);
     }
-    if (earlier.some((each) => sameJson(each.statement, statement))) return true;
-    if (statement.says === 'resource.known') return false;
+    const same = earlier.find((each) => sameJson(each.statement, statement));
+    if (same !== undefined || statement.says === 'resource.known') return same?.id;
     throw new ThroughlineError(
       'conflict',
       `${about}: is taken; what it began with can't be said otherwise, so take a new id`,

@@ -16,6 +16,8 @@ const contraries: Partial<Record<Statement['says'], Statement['says']>> = {
   'relationship.asserted': 'relationship.revoked',
   'relationship.revoked': 'relationship.asserted',
   'dialog.state': 'dialog.state',
+  'dialog.bound': 'dialog.bound',
+  'task.bound': 'task.bound',
   'task.state': 'task.state',
   'task.unresolved': 'task.unresolved',
 };
@@ -68,6 +70,11 @@ interface Place {
   readonly graph: Graph;
 }
 
+const boundAnew = (statement: Statement | undefined): Statement | undefined =>
+  statement?.says === 'dialog.bound' || statement?.says === 'task.bound'
+    ? { ...statement, rebind: true }
+    : undefined;
+
 const lastOf = (says: Kind, earlier: readonly Statement[]): Statement | undefined =>
   earlier.findLast((each) => each.says === says);
 
@@ -100,6 +107,8 @@ const takenBack: Partial<{
   },
   'task.unresolved': ({ resolved }) => ({ says: 'task.unresolved', resolved: resolved !== true }),
   'dialog.state': (_, { earlier }) => lastOf('dialog.state', earlier),
+  'dialog.bound': (_, { earlier }) => boundAnew(lastOf('dialog.bound', earlier)),
+  'task.bound': (_, { earlier }) => boundAnew(lastOf('task.bound', earlier)),
   'task.state': (_, { earlier, graph, about, seq }) => {
     const task = graph.task(about);
     if (task?.stateSeq === seq) return lastOf('task.state', earlier);

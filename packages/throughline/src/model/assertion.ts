@@ -39,7 +39,12 @@ export const statementSchema = z.discriminatedUnion('says', [
     reason: dialogEndReason.optional(),
     inferred: z.boolean().optional(),
   }),
-  z.object({ says: z.literal('dialog.bound'), local: localContextSchema }),
+  z.object({
+    says: z.literal('dialog.bound'),
+    local: localContextSchema,
+    /** The Dialog was known by another protocol-local id before, and goes on under this one. */
+    rebind: z.boolean().optional(),
+  }),
   z.object({ says: z.literal('dialog.joined'), participant: idSchema('participant') }),
   z.object({ says: z.literal('dialog.left'), participant: idSchema('participant') }),
   z.object({
@@ -47,7 +52,12 @@ export const statementSchema = z.discriminatedUnion('says', [
     dialog: idSchema('dialog'),
     objective: shortText.optional(),
   }),
-  z.object({ says: z.literal('task.bound'), localId: foreignId }),
+  z.object({
+    says: z.literal('task.bound'),
+    localId: foreignId,
+    /** As for a Dialog. */
+    rebind: z.boolean().optional(),
+  }),
   z.object({
     says: z.literal('task.state'),
     state: taskState,
@@ -138,6 +148,8 @@ export const conflictSchema = z.object({
     'unknown-object',
     'duplicate',
     'needs-selector',
+    /** A protocol-local id claims an object that is bound to another one. */
+    'needs-rebind',
     'tool-invokes',
     'other-activity',
     /** Of a Task's state or lineage between Tasks, said by one who is not in their Dialogs. */

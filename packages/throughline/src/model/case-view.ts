@@ -7,7 +7,7 @@ import { limits } from './limits.ts';
 import { participantSchema } from './participant.ts';
 import { relationshipSchema } from './relationship.ts';
 import { resourceSchema } from './resource.ts';
-import { taskSchema } from './task.ts';
+import { stuckTaskSchema, taskModifierSchema, taskSchema } from './task.ts';
 import { handoverSchema } from './usage.ts';
 
 /** A line in the list of cases. */
@@ -68,6 +68,10 @@ export const caseViewSchema = z.object({
   relationships: z.array(relationshipSchema),
   conflicts: z.array(conflictSchema),
   handovers: z.array(handoverSchema),
+  /** Tasks that don't go on, with whose step it is; as many as the summary counts. */
+  stuck: z.array(stuckTaskSchema).exactOptional(),
+  /** What stands beside the states of the tasks. */
+  modifiers: z.array(taskModifierSchema).exactOptional(),
   /** It holds more than is looked at together; the rest is in its timeline. */
   truncated: z.literal(true).exactOptional(),
 });

@@ -27,6 +27,8 @@ export type Splitting = z.input<typeof splittingSchema>;
 /** What people may say by hand; an executor's own word is not overruled, it stands beside. */
 export const correctable: ReadonlySet<Statement['says']> = new Set([
   'dialog.state',
+  'dialog.bound',
+  'task.bound',
   'task.state',
   'task.unresolved',
   'relationship.asserted',

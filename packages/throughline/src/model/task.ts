@@ -44,6 +44,37 @@ export const taskSteps: Readonly<Record<TaskState, readonly TaskState[]>> = {
   'timed-out': [],
 };
 
+/** A Task that does not go on, why, and whose step it is. */
+export const stuckTaskSchema = z.object({
+  task: idSchema('task'),
+  why: z.enum([
+    'outcome-unknown',
+    'interrupted',
+    'awaiting-input',
+    'awaiting-authorization',
+    'nothing-awaited',
+    'dialog-ended',
+  ]),
+  /** Participants; none where it is not known. */
+  whose: z.array(idSchema('participant')),
+});
+export type StuckTask = z.infer<typeof stuckTaskSchema>;
+
+/** A fact beside a Task's one state; `by` is what makes it so, where that is another object. */
+export const taskModifierSchema = z.object({
+  task: idSchema('task'),
+  modifier: z.enum([
+    'cancel-requested',
+    'unresolved',
+    'superseded',
+    'delegated',
+    'modified',
+    'retried',
+  ]),
+  by: z.string().optional(),
+});
+export type TaskModifier = z.infer<typeof taskModifierSchema>;
+
 /** How we know: said by a participant about its own work, seen by a peer, or by a supervisor. */
 export const basis = z.enum(['reported', 'observed', 'supervised']);
 export type Basis = z.infer<typeof basis>;

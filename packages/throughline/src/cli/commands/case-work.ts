@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { idKind, idSchema } from '../../model/ids.ts';
 import type { Correction, Said } from '../../model/case-work.ts';
-import { dialogEndReason, dialogState } from '../../model/dialog.ts';
+import { dialogEndReason, dialogState, localContextSchema } from '../../model/dialog.ts';
 import { awaitingWhat, taskState } from '../../model/task.ts';
 import {
   clientOf,
@@ -128,6 +128,8 @@ const correctSchema = causeSchema.extend({
   awaiting: awaitingWhat.exactOptional(),
   reason: dialogEndReason.exactOptional(),
   relate: z.string().exactOptional(),
+  rebind: z.boolean().exactOptional(),
+  protocol: localContextSchema.shape.protocol.default('a2a'),
 });
 
 const correctCommand = (tell: Tell): Command =>
@@ -137,12 +139,15 @@ const correctCommand = (tell: Tell): Command =>
     'case correct ctx_01h… dlg_01h… terminated --reason cancelled',
     'case correct ctx_01h… rel_01h… revoked',
     'case correct ctx_01h… tsk_01h… tsk_02h… --relate related-to',
+    'case correct ctx_01h… dlg_01h… ctx_02h… --rebind',
   ])
     .argument('<object>', 'id of a Task, Dialog or relationship')
-    .argument('<what>', 'its state; resolved, unresolved, revoked; with --relate the other end')
+    .argument('<what>', 'its state; resolved, unresolved, revoked; the other end; the new id')
     .option('--awaiting <what>', 'what a Task that is awaiting waits for')
     .option('--reason <reason>', 'why a Dialog is terminated')
     .option('--relate <type>', 'relates two things')
+    .option('--rebind', 'a Dialog or a Task goes on under another protocol-local id')
+    .option('--protocol <name>', 'of that id: a2a (the default), mcp or aci')
     .action(async (id: string, object: string, what: string, options: unknown) => {
       const { cause, ...how } = parseOptions(correctSchema, options);
       const corrections = [correctionOf(object, what, how)];
@@ -155,13 +160,26 @@ const correctCommand = (tell: Tell): Command =>
 function correctionOf(
   object: string,
   what: string,
-  { awaiting, reason, relate }: Omit<z.infer<typeof correctSchema>, 'cause'>,
+  {
+    awaiting,
+    reason,
+    relate,
+    rebind = false,
+    protocol,
+  }: Omit<z.infer<typeof correctSchema>, 'cause'>,
 ): Correction['corrections'][number] {
   if (relate !== undefined) {
     const edge = { says: 'relationship.asserted', type: relate, from: object, to: what } as const;
     return { statement: edge };
   }
   const kind = idKind(object);
+  if (rebind && kind === 'task') {
+    return { about: object, statement: { says: 'task.bound', localId: what, rebind } };
+  }
+  if (rebind && kind === 'dialog') {
+    const local = { protocol, localId: what };
+    return { about: object, statement: { says: 'dialog.bound', local, rebind } };
+  }
   if (kind === 'relationship' && what === 'revoked') {
     return { about: object, statement: { says: 'relationship.revoked' } };
   }

@@ -1,5 +1,6 @@
-import { rolesOf, type Role, type StuckTask } from '../../graph/index.ts';
+import { rolesOf, type Role } from '../../graph/index.ts';
 import type { CaseView } from '../../model/case-view.ts';
+import type { StuckTask } from '../../model/task.ts';
 import { facts, table } from '../table.ts';
 import { clean, type Terminal } from '../terminal.ts';
 import { drawLine } from './draw.ts';
@@ -62,14 +63,18 @@ export function truncatedPart({ view: { truncated }, terminal }: Words): string[
 }
 
 /** Tasks that don't go on, and why: what a reader looks for first. */
-export function stuckPart({ stuck, graph, terminal }: Words): string[] {
+export function stuckPart(words: Words): string[] {
+  const { stuck, graph, terminal } = words;
   if (stuck.length === 0) return [];
-  const lines = stuck.map((each) =>
-    drawLine(terminal, '  ', {
+  const lines = stuck.map((each) => {
+    const whose = each.whose.map((id) => words.participant(id)).join(', ');
+    const step = whose === '' ? '' : `next: ${whose}`;
+    const objective = clean(graph.task(each.task)?.objective ?? '');
+    return drawLine(terminal, '  ', {
       whole: `${terminal.id(each.task)} ${why[each.why]}`,
-      text: clean(graph.task(each.task)?.objective ?? ''),
-    }),
-  );
+      text: [step, objective].filter(Boolean).join(' · '),
+    });
+  });
   return [
     '',
     terminal.paint(['bold', 'yellow'], `Stuck: ${count(stuck.length, 'task')}`),

@@ -116,8 +116,8 @@ describe('the tree of a case', () => {
       '   │    !         outcome unknown',
       '   │    !         superseded by tsk2',
       '   └─ Task tsk2 completed with an error  work 2',
-      '        !         replaces tsk1',
       '        !         contested: reader says failed',
+      '        is        replaces tsk1',
     ]);
   });
 

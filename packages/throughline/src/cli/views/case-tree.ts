@@ -52,7 +52,7 @@ function activityNode(words: Words, places: Places, activity: Activity): Node {
       whole: `${paint('bold', 'Activity')} ${id(activity.id)} ${words.state(activity.closed ? 'closed' : 'open')}`,
       text: objective(activity.objective, [words.view.summary.objective]),
     },
-    notes: resourceLines(words, activity.id),
+    notes: [...tieLines(words, activity.id), ...resourceLines(words, activity.id)],
     children: (places.get(activity.id) ?? []).map((each) => dialogNode(words, places, each)),
   };
 }
@@ -79,6 +79,7 @@ function dialogNode(words: Words, places: Places, dialog: Dialog): Node {
         whole: '',
         text: [words.local(dialog), aim].filter(Boolean).join(' · '),
       },
+      ...tieLines(words, dialog.id),
       ...resourceLines(words, dialog.id),
     ],
     children: [
@@ -97,6 +98,7 @@ function taskNode(words: Words, places: Places, task: Task): Node {
     },
     notes: [
       ...words.marks(task).map((mark) => ({ whole: paint('yellow', '!       '), text: mark })),
+      ...tieLines(words, task.id),
       ...words.handovers(task).flatMap((each) => handoverLines(words, each)),
       ...resourceLines(words, task.id),
     ],
@@ -117,10 +119,23 @@ function handoverLines({ terminal: { paint } }: Words, handover: Handover): Line
   ];
 }
 
-/** One line each: in or out, its name, then how it is used there. */
+/** How it is tied to others: one line each. */
+const tieLines = (words: Words, id: string): Line[] =>
+  words.ties(id).map((tie) => ({
+    whole: words.terminal.paint('dim', 'is      '),
+    text: tieText(tie),
+  }));
+
+const tieText = ({ type, to, at }: ReturnType<Words['ties']>[number]): string =>
+  `${type} ${to}${at === undefined ? '' : ` at ${at}`}`;
+
+/** One line each: in or out, its name, how it is used there, then where it comes from. */
 function resourceLines(words: Words, id: string): Line[] {
   const line = (label: string, edge: Relationship): Line => {
-    const use = [edge.role, edge.note].flatMap((text) => (text === undefined ? [] : clean(text)));
+    const use = [
+      ...[edge.role, edge.note].flatMap((text) => (text === undefined ? [] : clean(text))),
+      ...words.ties(edge.from).map(tieText),
+    ];
     const text = [words.resource(edge.from), ...use].join(' · ');
     return { whole: words.terminal.paint('dim', label), text };
   };

@@ -26,11 +26,13 @@ const phrases: { readonly [K in Statement['says']]: Phrase<K> } = {
     `opened: ${participants.map((id) => words.participant(id)).join(' → ')}${quoted(objective)}`,
   'dialog.state': ({ state, reason, inferred }) =>
     `is ${state}${bracketed(reason)}${inferred === true ? ', inferred' : ''}`,
-  'dialog.bound': ({ local }, words) => `is ${local.protocol} ${words.terminal.id(local.localId)}`,
+  'dialog.bound': ({ local, rebind }, words) =>
+    `is ${rebind === true ? 'now ' : ''}${local.protocol} ${words.terminal.id(local.localId)}`,
   'dialog.joined': ({ participant }, words) => `joined by ${words.participant(participant)}`,
   'dialog.left': ({ participant }, words) => `left by ${words.participant(participant)}`,
   'task.defined': ({ objective }) => `defined${quoted(objective)}`,
-  'task.bound': ({ localId }, words) => `is called ${words.terminal.id(localId)} there`,
+  'task.bound': ({ localId, rebind }, words) =>
+    `is ${rebind === true ? 'now ' : ''}called ${words.terminal.id(localId)} there`,
   'task.state': ({ state, awaiting, outcome }) =>
     `is ${state}${bracketed(awaiting)}${outcome === 'error' ? ' with an error' : ''}`,
   'task.cancel-requested': () => 'is asked to be cancelled',
@@ -55,10 +57,12 @@ const sentence = (id: string, what: string, { says }: Statement): string =>
 export function timelineLines(words: Words, assertions: readonly Assertion[]): string[] {
   const { terminal } = words;
   const digits = String(assertions.at(-1)?.seq ?? 0).length;
-  return assertions.map(({ seq, recordedAt, source, about, basis, statement }) => {
+  const numbers = new Map(assertions.map(({ id, seq }) => [id, seq]));
+  return assertions.map(({ seq, recordedAt, source, about, basis, statement, cause }) => {
     const number = terminal.paint('dim', String(seq).padStart(digits));
     const what = phrase(statement, statement.says, words);
-    const how = basis === 'reported' ? '' : ` [${basis}]`;
+    const why = cause === undefined ? '' : ` because of #${numbers.get(cause) ?? cause}`;
+    const how = basis === 'reported' ? why : `${why} [${basis}]`;
     return drawLine(terminal, '', {
       whole: `${number}  ${clock(recordedAt)}`,
       text: `${words.participant(source)}: ${sentence(terminal.id(about), what, statement)}${how}`,

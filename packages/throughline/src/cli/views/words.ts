@@ -1,8 +1,8 @@
-import { Graph, stuckTasks, type StuckTask } from '../../graph/index.ts';
+import { Graph, modifiersOf, stuckTasks } from '../../graph/index.ts';
 import type { CaseView } from '../../model/case-view.ts';
 import type { Dialog } from '../../model/dialog.ts';
 import type { Relationship } from '../../model/relationship.ts';
-import type { Task } from '../../model/task.ts';
+import type { StuckTask, Task, TaskModifier } from '../../model/task.ts';
 import type { Handover } from '../../model/usage.ts';
 import { clean, type Style, type Terminal } from '../terminal.ts';
 
@@ -19,6 +19,17 @@ const styles: Readonly<Record<string, Style>> = {
   rejected: 'red',
   'timed-out': 'red',
 };
+
+/** A modifier in words; what the tree shows by itself is not said again. */
+const modifierWords: Partial<Record<TaskModifier['modifier'], string>> = {
+  'cancel-requested': 'cancel requested',
+  unresolved: 'outcome unknown',
+  superseded: 'superseded by',
+  modified: 'modified by',
+};
+
+/** Relationships that the tree, or a line of its own, shows. */
+const drawn: ReadonlySet<string> = new Set(['delegated-from', 'input-to', 'used-in', 'output-of']);
 
 /** A case with lookups, and words for what is in it. */
 export class Words {
@@ -73,17 +84,31 @@ export class Words {
   /** Facts beside the state that a reader must not miss. */
   marks(task: Task): string[] {
     const { graph } = this;
-    const by = (id: string): string => this.terminal.id(id);
+    const words = modifiersOf(graph, task.id).flatMap(({ modifier, by }) => {
+      const said = modifierWords[modifier];
+      if (said === undefined) return [];
+      return by === undefined ? said : `${said} ${this.name(by)}`;
+    });
     return [
-      ...(task.cancelRequested === true ? ['cancel requested'] : []),
-      ...(task.unresolved === true ? ['outcome unknown'] : []),
-      ...graph.in(task.id, ['replaces']).map(({ from }) => `superseded by ${by(from)}`),
-      ...graph.out(task.id, ['replaces']).map(({ to }) => `replaces ${by(to)}`),
-      ...graph.out(task.id, ['continuation-of']).map(({ to }) => `continues ${by(to)}`),
+      ...words,
       ...(task.contested ?? []).map(
         ({ source, state }) => `contested: ${this.participant(source)} says ${state}`,
       ),
     ];
+  }
+
+  /** A Resource by its name, all else by its id. */
+  name(id: string): string {
+    return this.graph.resource(id) === undefined ? this.terminal.id(id) : this.resource(id);
+  }
+
+  /** What a Dialog, a Task or a Resource says of its ties to others, beside what the tree shows. */
+  ties(id: string): { readonly type: string; readonly to: string; readonly at?: string }[] {
+    return this.graph.out(id).flatMap(({ type, to, selector }) => {
+      if (drawn.has(type) || (type === 'modifies' && this.graph.task(to) !== undefined)) return [];
+      const at = selector === undefined ? {} : { at: clean(selector.value) };
+      return { type: clean(type), to: this.name(to), ...at };
+    });
   }
 
   handovers(task: Task): Handover[] {
