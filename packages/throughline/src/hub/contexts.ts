@@ -127,6 +127,21 @@ export class Contexts {
     return this.#write(writer, owner, agent, ref, contextId);
   }
 
+  /** Opens one that has its id and its time already; one that is here stays as it is. */
+  async restore(
+    writer: StoreWriter,
+    context: Omit<Context, 'expired' | 'granted'> & { readonly expires: number },
+  ): Promise<void> {
+    const { ref, tenant, owner, agent, contextId, expires } = context;
+    if ((await writer.record({ kind: contextRecords.kind, key: ref })) !== undefined) return;
+    const key = this.#alias({ tenant, id: owner, role: 'caller' }, contextId);
+    if (contextId !== ref) {
+      const kept = { key, index: { context: ref }, shape: { ref }, content: {} };
+      await adoptedRecords.put(writer, this.#deps.vault.domain, kept);
+    }
+    await this.#put(writer, ref, { tenant, owner, agent, contextId }, { expected: 0, expires });
+  }
+
   /** A context lives from its last use on. */
   async renew(writer: StoreWriter, context: Context): Promise<void> {
     const { ref, tenant, owner, agent, contextId } = context;
@@ -156,7 +171,7 @@ export class Contexts {
     contextId: string,
   ): Promise<Context> {
     const content = { tenant: principal.tenant, owner: principal.id, agent, contextId };
-    await this.#put(writer, ref, content, 0);
+    await this.#put(writer, ref, content, { expected: 0 });
     return { ref, ...content, expired: false, granted: new Map() };
   }
 
@@ -164,10 +179,10 @@ export class Contexts {
     writer: StoreWriter,
     ref: string,
     content: { tenant: string; owner: string; agent: string; contextId: string },
-    expected?: number,
+    given: { expected?: number; expires?: number } = {},
   ): Promise<void> {
     const { vault, now, terms } = this.#deps;
-    const expires = now().getTime() + terms.contextTtlMs;
+    const { expires = now().getTime() + terms.contextTtlMs, expected } = given;
     const { principal, tenant } = this.countedBy({
       tenant: content.tenant,
       id: content.owner,

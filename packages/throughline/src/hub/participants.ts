@@ -47,6 +47,20 @@ export class Participants {
     return id;
   }
 
+  /** Keeps one that has its id already; a party that is known here stays what it is. */
+  async restore(writer: StoreWriter, tenant: string, id: string, party?: Party): Promise<void> {
+    const { vault } = this.#deps;
+    const named = party === undefined ? undefined : this.#key(tenant, party);
+    const isTaken =
+      named !== undefined &&
+      (await participantRecords.get(writer, vault.domain, named)) !== undefined;
+    const key =
+      named === undefined || isTaken ? vault.blind('participant', tenant, 'id', id) : named;
+    if (await this.isOf(writer, tenant, id)) return;
+    const index = { member: this.#member(tenant, id) };
+    await participantRecords.put(writer, vault.domain, { key, index, shape: { id }, content: {} });
+  }
+
   /** Notes that a known party told what it is; false when it did so before. */
   async settle(writer: StoreWriter, tenant: string, party: Party): Promise<boolean> {
     const { vault } = this.#deps;
