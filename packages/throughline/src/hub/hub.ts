@@ -35,6 +35,7 @@ import type {
 } from '../model/index.ts';
 import type { Store } from '../store/store.ts';
 import type { Acting } from './acting.ts';
+import { Archive } from './archive/archive.ts';
 import { Admissions } from './admission.ts';
 import type { Action } from './authorize.ts';
 import { CallTokens } from './call-tokens.ts';
@@ -131,6 +132,7 @@ export class Hub {
   readonly #quotas: Quotas;
   readonly #sweeper: Sweeper;
   readonly #master: MasterParts;
+  readonly archive: Archive;
 
   /** Throws `damaged` when the store belongs to another domain key, `invalid` for terms that can't be. */
   static async open(options: HubOptions): Promise<Hub> {
@@ -172,6 +174,7 @@ export class Hub {
     this.#grants = new Grants(deps, contexts, quotas);
     this.#quotas = quotas;
     this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure });
+    this.archive = new Archive(deps, { ...parts, access, usage, labels });
     this.#master = {
       registries,
       tasks,
