@@ -1,5 +1,6 @@
 import { connectA2a, type PeerTransport } from '../bindings/a2a/index.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
+import { contentAccessKey, proofKeyParam, thumbprint } from '../model/content.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Caller, Principal } from '../model/principal.ts';
 import { bareHost, hostMatcher } from '../transports/host-pattern.ts';
@@ -66,6 +67,7 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
     return {
       url: client.url,
       extensions: client.extensions,
+      ...proofKeyIn(client.extensionParams.get(contentAccessKey)),
       encode: (message) => client.encode(message),
       send: (message, place, signal) => client.watch(message, { place, signal, timeoutMs }),
       follow: (taskId, place, signal) => client.follow(taskId, { place, signal, timeoutMs }),
@@ -73,6 +75,12 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
       close: () => client.close(),
     };
   };
+}
+
+/** What is no thumbprint binds nothing: a token bound to it could be read by nobody. */
+function proofKeyIn(params: Readonly<Record<string, unknown>> | undefined): { proofKey?: string } {
+  const { data } = thumbprint.safeParse(params?.[proofKeyParam]);
+  return data === undefined ? {} : { proofKey: data };
 }
 
 const hostOf = (url: string): string => (URL.canParse(url) ? bareHost(new URL(url).hostname) : '');

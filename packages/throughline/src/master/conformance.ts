@@ -34,6 +34,8 @@ interface Bench {
   readonly output: (name: string, text: string) => Promise<ContentRef>;
   readonly artifact: (name: string, part: Part, envelope?: Envelope) => void;
   readonly itemDone: (itemId: string) => void;
+  /** Asks whoever gave the work, and waits for the answer. */
+  readonly ask: (question: string) => Promise<string>;
 }
 
 /** What such an agent returns as its AgentContext; undefined: none. */
@@ -75,6 +77,8 @@ export class World {
   readonly desk: Principal = person('desk', 'agent');
   readonly received: Received[] = [];
   readonly agents: KnownAgent[] = [];
+  /** Agents that do not stop when they are asked to. */
+  readonly stubborn = new Set<string>();
   readonly #keys: (principal: Principal) => Promise<string>;
   readonly #open: { close(ms?: number): Promise<void> }[] = [];
   #deskUrl: string | undefined;
@@ -160,7 +164,7 @@ export class World {
   }
 
   /** An agent on the bare SDK server: it knows nothing of us, checks nothing and keeps nothing. */
-  async plainAgent(id: string, answer: (message: Message) => PlainReply): Promise<{ url: string }> {
+  async plainAgent(id: string, answer: PlainAnswer): Promise<{ url: string }> {
     const { promise: ready, resolve } = Promise.withResolvers<JsonRpcTransportHandler>();
     const server = createServer((incoming, outgoing) => {
       void ready.then(async (handler) => {
@@ -267,7 +271,6 @@ export async function cashBackAgents(world: World): Promise<void> {
   }));
 }
 
-/** One JSON-RPC call; its result, or its error thrown. */
 async function rpc(url: string, authorization: string, call: object): Promise<unknown> {
   const response = await fetch(url, {
     method: 'POST',
@@ -303,11 +306,19 @@ const status = (state: TaskState, text?: string): NonNullable<Task['status']> =>
   timestamp: new Date().toISOString(),
 });
 
+const statusUpdate = (
+  { taskId, contextId }: Pick<RequestContext, 'taskId' | 'contextId'>,
+  at: NonNullable<Task['status']>,
+  metadata?: Record<string, unknown>,
+): ReturnType<typeof AgentEvent.statusUpdate> =>
+  AgentEvent.statusUpdate({ taskId, contextId, status: at, metadata });
+
 /** Runs a behaviour on what comes in as an AgentContext. */
 class BenchExecutor implements AgentExecutor {
   readonly #world: World;
   readonly #principal: Principal;
   readonly #behaviour: Behaviour;
+  readonly #asked = new Map<string, (answer: string) => void>();
 
   constructor(world: World, principal: Principal, behaviour: Behaviour) {
     this.#world = world;
@@ -325,6 +336,13 @@ class BenchExecutor implements AgentExecutor {
       text,
     });
     working(request, bus);
+    const answered = this.#asked.get(taskId);
+    if (answered !== undefined) {
+      this.#asked.delete(taskId);
+      const [said] = userMessage.parts;
+      answered(said?.content?.$case === 'text' ? said.content.value : '');
+      return;
+    }
     const part = userMessage.parts.find(({ mediaType }) => mediaType === agentContextMediaType);
     const context: AgentContext = Object(part?.content).value;
     const access = contentAccessSchema.safeParse(userMessage.metadata?.[contentAccessKey]).data;
@@ -369,31 +387,28 @@ class BenchExecutor implements AgentExecutor {
       },
       itemDone: (itemID) => {
         const metadata = { [contentAccessKey]: { ItemStateUpdates: [{ itemID, state: 1 }] } };
-        bus.publish(
-          AgentEvent.statusUpdate({
-            taskId,
-            contextId,
-            status: status(TaskState.TASK_STATE_WORKING),
-            metadata,
-          }),
-        );
+        bus.publish(statusUpdate(request, status(TaskState.TASK_STATE_WORKING), metadata));
+      },
+      ask: (question) => {
+        const { promise, resolve } = Promise.withResolvers<string>();
+        this.#asked.set(taskId, resolve);
+        bus.publish(statusUpdate(request, status(TaskState.TASK_STATE_INPUT_REQUIRED, question)));
+        return promise;
       },
     });
     if (returned !== undefined) {
       const data: Part = { kind: 'data', data: returned, mediaType: agentContextMediaType };
       artifact('agent-context', data);
     }
-    bus.publish(
-      AgentEvent.statusUpdate({
-        taskId,
-        contextId,
-        status: status(TaskState.TASK_STATE_COMPLETED),
-        metadata: undefined,
-      }),
-    );
+    bus.publish(statusUpdate(request, status(TaskState.TASK_STATE_COMPLETED)));
   };
 
-  cancelTask = (): Promise<void> => Promise.resolve();
+  cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
+    if (!this.#world.stubborn.has(this.#principal.id)) {
+      bus.publish(statusUpdate({ taskId, contextId: '' }, status(TaskState.TASK_STATE_CANCELED)));
+    }
+    return Promise.resolve();
+  };
 }
 
 export const reference = (name: string, ref: ContentRef): Part => ({
@@ -408,7 +423,6 @@ export const referring = (name: string, ref: ContentRef): Envelope => ({
   resources: [{ id: ref.resource, name, digest: ref.digest, uri: ref.uri, part: 0 }],
 });
 
-/** The task is stored a moment after it was published. */
 async function untilStored<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -430,31 +444,33 @@ export interface PlainReply {
   readonly state?: TaskState;
 }
 
+type PlainAnswer = (message: Message) => PlainReply | Promise<PlainReply>;
+
 class PlainExecutor implements AgentExecutor {
   readonly #world: World;
   readonly #id: string;
-  readonly #answer: (message: Message) => PlainReply;
+  readonly #answer: PlainAnswer;
 
-  constructor(world: World, id: string, answer: (message: Message) => PlainReply) {
+  constructor(world: World, id: string, answer: PlainAnswer) {
     this.#world = world;
     this.#id = id;
     this.#answer = answer;
   }
 
-  execute = (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
+  execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
     const { taskId, contextId, userMessage } = request;
     this.#world.received.push({
       agent: this.#id,
       messageId: userMessage.messageId,
       text: JSON.stringify(Message.toJSON(userMessage)),
     });
-    const { text, artifacts = [], alone, state } = this.#answer(userMessage);
+    const { text, artifacts = [], alone, state } = await this.#answer(userMessage);
     if (alone === true) {
       bus.publish(
         AgentEvent.message(agentText({ messageId: randomUUID(), taskId: '', contextId }, text)),
       );
       bus.finished();
-      return Promise.resolve();
+      return;
     }
     working(request, bus);
     for (const { name, part } of artifacts) {
@@ -476,16 +492,8 @@ class PlainExecutor implements AgentExecutor {
         }),
       );
     }
-    bus.publish(
-      AgentEvent.statusUpdate({
-        taskId,
-        contextId,
-        status: status(state ?? TaskState.TASK_STATE_COMPLETED, text),
-        metadata: undefined,
-      }),
-    );
+    bus.publish(statusUpdate(request, status(state ?? TaskState.TASK_STATE_COMPLETED, text)));
     bus.finished();
-    return Promise.resolve();
   };
 
   cancelTask = (): Promise<void> => Promise.resolve();

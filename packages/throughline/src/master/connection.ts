@@ -54,6 +54,8 @@ export interface AgentConnection {
   readonly url: string;
   /** Extension URIs that the agent's card declares. */
   readonly extensions: ReadonlySet<string>;
+  /** Thumbprint of the key that its card wants read tokens bound to. */
+  readonly proofKey?: string;
   /** The message as it goes out, for counting. */
   encode(message: OutgoingMessage): string;
   send(message: OutgoingMessage, place: Place, signal: AbortSignal): AsyncIterable<AgentTask>;

@@ -53,7 +53,7 @@ export async function composeMessage(
     envelope: envelopeOf(run, attempt, items),
     extensions: [contentAccessKey, correlationExtension],
   });
-  const access = await accessTo(run, attempt, agent, items);
+  const access = await accessTo(run, attempt, { agent, connection }, items);
   const texts = await Promise.all(items.map(({ ref }) => run.contents.text(ref)));
   return {
     message: message(access),
@@ -97,14 +97,20 @@ function itemsOf(run: RunContext, attempt: Attempt): readonly RunItem[] {
 async function accessTo(
   run: RunContext,
   attempt: Attempt,
-  agent: KnownAgent,
+  { agent, connection }: { agent: KnownAgent; connection: AgentConnection },
   items: readonly RunItem[],
 ): Promise<ContentAccess | undefined> {
   if (items.length === 0) return undefined;
   const left = (Date.parse(attempt.deadline) - run.now().getTime()) / 1_000;
   const seconds = Math.min(readTokenSeconds, Math.max(1, Math.ceil(left)) + graceSeconds);
   const uris = items.map(({ ref }) => ref.uri);
-  const token = await run.ports.readToken({ uris, audience: agent.id, seconds });
+  const { proofKey } = connection;
+  const token = await run.ports.readToken({
+    uris,
+    audience: agent.id,
+    seconds,
+    ...(proofKey !== undefined && { thumbprint: proofKey }),
+  });
   const entries = items.map(({ ref: { resource, digest, size } }) => [resource, { digest, size }]);
   return { token, items: Object.fromEntries(entries) };
 }
