@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { limits } from '../model/index.ts';
 import {
   bob,
   boss,
@@ -81,6 +82,21 @@ describe.each(stores)('a message that asks to come in (%s)', (_name, open) => {
     expect(await refusal(scene.admit(priya, { references: [theirs.id] }))).toBe('not-found');
     expect(await refusal(scene.admit(priya, { taskId: over.id }))).toBe('terminal');
     expect(await scene.state()).toEqual(before);
+  });
+
+  it('is refused, and nothing is written, when its task has no room for it', async () => {
+    const room = 1_000;
+    const held = limits.taskBytes - limits.taskReserveBytes - room;
+    const task = await scene.task(priya, {}, { body: 'x'.repeat(held - '""'.length) });
+    const before = await scene.state();
+    const sent = { taskId: task.id, bytes: room };
+    const error = await refused(scene.admit(priya, sent));
+    expect([error.code, error.message]).toEqual([
+      'too-large',
+      expect.stringContaining(task.contextId),
+    ]);
+    expect(await scene.state()).toEqual(before);
+    expect(await scene.admit(priya, { ...sent, bytes: room - 1 })).toMatchObject({ kind: 'new' });
   });
 
   it('infers the context from the task, and only at the agent that executes it', async () => {

@@ -1,6 +1,8 @@
 import { ThroughlineError } from '../errors.ts';
 import {
   admissionRequestSchema,
+  limits,
+  utf8Length,
   type Admission,
   type AdmissionRequest,
   type Principal,
@@ -176,6 +178,9 @@ export class Admissions {
         { details: { contextId: goOn } },
       );
     }
+    if (task !== undefined && known !== undefined) {
+      requireRoom(task, request, nameFor(known, principal.id));
+    }
     await this.#quotas.check(writer, 'messagesPerMinute', principal);
     if (known === undefined) await this.#quotas.check(writer, 'contexts', principal);
     if (taskId === undefined) await this.#quotas.check(writer, 'openTasks', principal);
@@ -195,4 +200,16 @@ export class Admissions {
     });
     return { kind: 'new', contextId, issued: known === undefined && brought === undefined };
   }
+}
+
+/** Whatever is let in can be stored: with it the task stays under what one may hold. */
+function requireRoom({ content }: LiveTask, { bytes = 0 }: AdmissionRequest, goOn: string): void {
+  const held = utf8Length(JSON.stringify(content.body) ?? '');
+  const limit = limits.taskBytes - limits.taskReserveBytes;
+  if (held + bytes < limit) return;
+  throw new ThroughlineError(
+    'too-large',
+    `task ${JSON.stringify(content.id)} holds ${held} bytes of the ${limit} that it may, too much for this message; send without a taskId in context ${JSON.stringify(goOn)} to go on`,
+    { details: { limit, held, contextId: goOn } },
+  );
 }

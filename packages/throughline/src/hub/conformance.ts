@@ -54,6 +54,7 @@ interface Sending {
   readonly messageId?: string;
   readonly references?: readonly string[];
   readonly text?: string;
+  readonly bytes?: number;
 }
 
 /** What a task is left with. */
@@ -121,6 +122,7 @@ export class Scene {
       messageId,
       referenceTaskIds: [...references],
       payload: payloadOf(text),
+      ...(sending.bytes === undefined ? {} : { bytes: sending.bytes }),
       ...(sending.contextId === undefined ? {} : { contextId: sending.contextId }),
       ...(sending.taskId === undefined ? {} : { taskId: sending.taskId }),
     };

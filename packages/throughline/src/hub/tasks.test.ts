@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ThroughlineError, type TaskRecord } from '../model/index.ts';
+import { limits, ThroughlineError, type TaskRecord } from '../model/index.ts';
 import {
   bob,
   boss,
@@ -170,8 +170,17 @@ describe.each(stores)('the record of a task (%s)', (_name, open) => {
       body: {},
     };
     expect(await refusal(scene.hub.saveTask({ principal: desk }, record, []))).toBe('invalid');
-    const big = { ...record, body: 'x'.repeat(4_194_305) };
+    const big = { ...record, body: 'x'.repeat(limits.taskBytes) };
     expect(await refusal(scene.hub.saveTask({ principal: desk }, big, []))).toBe('too-large');
+  });
+
+  it('keeps room for the status that ends it', async () => {
+    const task = await scene.task(priya);
+    const room = limits.taskBytes - limits.taskReserveBytes - '""'.length;
+    const full = await scene.move(task, 'in-progress', { body: 'x'.repeat(room) });
+    const more = { body: 'x'.repeat(room + 1) };
+    expect(await refusal(scene.move(full, 'in-progress', more))).toBe('too-large');
+    await scene.move(full, 'failed', more);
   });
 
   it('says who took part by who was authenticated, not by what the observation claims', async () => {

@@ -82,7 +82,8 @@ export class Tasks {
   ): Promise<{ version: number }> {
     const record = parse(taskRecordSchema, given, 'task record');
     const seen = parse(observationsSchema, observations, 'observations');
-    checkSize(record.body, 'task record: body');
+    const reserve = finalTaskStates.includes(record.state) ? 0 : limits.taskReserveBytes;
+    checkSize(record.body, 'task record: body', limits.taskBytes - reserve);
     this.#checkPresenter(acting, record.agent);
     return this.#deps.store.write(async (writer) => {
       const stored = await this.#parts.tasks.get(writer, acting.principal.tenant, record.id);
@@ -103,7 +104,7 @@ export class Tasks {
   ): Promise<void> {
     const reply = parse(replySchema, given, 'reply');
     const seen = parse(observationsSchema, observations, 'observations');
-    checkSize(reply.reply, 'reply');
+    checkSize(reply.reply, 'reply', limits.messageBytes);
     this.#checkPresenter(acting, reply.agent);
     await this.#deps.store.write(async (writer) => {
       const message = await this.#admitted(writer, acting, reply);
@@ -332,11 +333,10 @@ const unobserved = (what: string) =>
     `observations: say nothing of this ${what}; send what was observed with its first record`,
   );
 
-function checkSize(value: unknown, what: string): void {
-  const size = utf8Length(JSON.stringify(value) ?? '');
-  if (size > limits.bodyBytes) {
-    throw new ThroughlineError('too-large', `${what}: is over ${limits.bodyBytes} bytes`, {
-      details: { limit: limits.bodyBytes },
+function checkSize(value: unknown, what: string, limit: number): void {
+  if (utf8Length(JSON.stringify(value) ?? '') > limit) {
+    throw new ThroughlineError('too-large', `${what}: is over ${limit} bytes`, {
+      details: { limit },
     });
   }
 }

@@ -13,6 +13,8 @@ export const admissionRequestSchema = z.object({
   contextId: foreignId.optional(),
   taskId: foreignId.optional(),
   referenceTaskIds: z.array(foreignId).max(limits.referenceTaskIds),
+  /** Bytes of the message's JSON, which must fit into the task that it continues. */
+  bytes: z.int().min(0).optional(),
   /** Of parts, contextId, taskId and references, so that a changed payload is noticed. */
   payload: digest,
 });

@@ -10,6 +10,12 @@ export const limits = {
   jsonDepth: 32,
   /** Bytes of one HTTP request body. */
   bodyBytes: 4_194_304,
+  /** Bytes of the JSON of one message: under a body by what requests, tasks and gRPC put around it. */
+  messageBytes: 3_932_160,
+  /** Bytes of the JSON of a task with all its messages and artifacts. */
+  taskBytes: 12_582_912,
+  /** Of those, kept for the status that ends it. */
+  taskReserveBytes: 65_536,
   /** Referenced tasks in one message. */
   referenceTaskIds: 32,
   /** Parts in one message or artifact. */

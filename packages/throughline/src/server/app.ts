@@ -96,8 +96,7 @@ function answerError(thrown: unknown, c: Context<Env>, { onFailure }: HubAppOpti
 
 function serveRoute(app: Hono<Env>, hub: ServedHub, origin: string, route: Route): void {
   const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
-  const limit = limitBody(route.takes === 'bytes' ? limits.contentBytes : limits.bodyBytes);
-  app.on(route.method.toUpperCase(), path, limit, async (c) => {
+  app.on(route.method.toUpperCase(), path, limitBody(route.maxBytes), async (c) => {
     if (!route.bySession) needKey(c);
     return answer(route, await route.run(hub, { ...(await readInput(c, hub, route)), origin }));
   });

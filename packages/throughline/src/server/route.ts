@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import type { Acting } from '../hub/acting.ts';
+import { limits } from '../model/limits.ts';
 import type { Principal } from '../model/principal.ts';
 import type { ServedHub } from './ports.ts';
 
@@ -36,6 +37,8 @@ interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
   readonly body: B;
   /** The body is application/octet-stream, not JSON. */
   readonly takes?: 'bytes';
+  /** Bytes of a body; default: `limits.bodyBytes`, or `contentBytes` for bytes. */
+  readonly maxBytes?: number;
   /** The page’s cookie will do: it reads what the page shows. */
   readonly bySession?: true;
   /** Schema of the JSON answer; `bytes` for a Response with content, or `nothing` for 204. */
@@ -55,6 +58,7 @@ export interface Route {
   readonly query: z.ZodObject;
   readonly body: z.ZodType;
   readonly takes: 'json' | 'bytes' | 'nothing';
+  readonly maxBytes: number;
   readonly bySession: boolean;
   readonly gives: z.ZodType | 'bytes' | 'nothing';
   /** Checks every part by its schema, then does it. */
@@ -82,6 +86,9 @@ export function route<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
     query,
     body,
     takes: definition.takes ?? (takesJson ? 'json' : 'nothing'),
+    maxBytes:
+      definition.maxBytes ??
+      (definition.takes === 'bytes' ? limits.contentBytes : limits.bodyBytes),
     bySession: definition.bySession === true,
     gives: definition.gives,
     run: async (hub, raw) =>

@@ -12,6 +12,8 @@ import { empty, route, type Route } from './route.ts';
 import { bytesBody, mediaType } from './schemas.ts';
 
 const observations = z.array(observationSchema).max(limits.statements);
+/** Of what is stored with what was observed of it. */
+const storedBytes = limits.taskBytes + limits.bodyBytes;
 const id = z.strictObject({ id: foreignId });
 const config = z.strictObject({ id: foreignId, config: foreignId });
 const configs = z.object({ configs: z.array(pushConfigSchema) });
@@ -48,6 +50,7 @@ export const agentRoutes: readonly Route[] = [
       reply: z.unknown(),
       observations,
     }),
+    maxBytes: storedBytes,
     gives: 'nothing',
     handle: async (hub, { caller, body: { observations: seen, ...reply } }) =>
       hub.saveReply(await caller(), reply, seen),
@@ -73,6 +76,7 @@ export const agentRoutes: readonly Route[] = [
     summary: 'Writes a task’s record and what was observed of it together, version checked',
     params: id,
     body: z.strictObject({ record: taskRecordSchema.strict(), observations }),
+    maxBytes: storedBytes,
     gives: z.object({ version: z.int() }),
     handle: async (hub, { caller, params, body }) => {
       if (body.record.id !== params.id) {

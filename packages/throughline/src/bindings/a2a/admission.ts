@@ -1,7 +1,8 @@
-import { Part, Role, type Message, type SendMessageRequest } from '@a2a-js/sdk';
+import { Message, Part, Role, type SendMessageRequest } from '@a2a-js/sdk';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { admissionRequestSchema, type AdmissionRequest } from '../../model/admission.ts';
+import { utf8Length } from '../../model/ids.ts';
 import { limits } from '../../model/limits.ts';
 import { sha256, sortedJson } from './digest.ts';
 
@@ -36,8 +37,15 @@ export function messageOf(request: SendMessageRequest): Message {
   if (message === undefined) throw new ThroughlineError('invalid', 'message: is missing');
   const parsed = messageSchema.safeParse(message);
   if (!parsed.success) throw invalid(parsed.error);
+  if (bytesOf(message) > limits.messageBytes) {
+    const what = `message: is over ${limits.messageBytes} bytes as JSON; send what is large by reference`;
+    throw new ThroughlineError('too-large', what, { details: { limit: limits.messageBytes } });
+  }
   return message;
 }
+
+/** Whatever it came in: the size that it is stored in. */
+const bytesOf = (message: Message): number => utf8Length(JSON.stringify(Message.toJSON(message)));
 
 /** What the hub is asked before anything runs. Throws `invalid` naming the field at fault. */
 export function admissionRequest(message: Message, agent: string): AdmissionRequest {
@@ -56,6 +64,7 @@ export function admissionRequest(message: Message, agent: string): AdmissionRequ
     ...(contextId === '' ? {} : { contextId }),
     ...(taskId === '' ? {} : { taskId }),
     referenceTaskIds,
+    bytes: bytesOf(message),
     payload,
   });
   if (parsed.success) return parsed.data;
