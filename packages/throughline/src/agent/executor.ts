@@ -2,6 +2,7 @@ import { executionOf } from '../bindings/a2a/call.ts';
 import { partsFromWire } from '../bindings/a2a/wire.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { Principal } from '../model/principal.ts';
+import { inSpan } from '../telemetry/span.ts';
 import { readContext } from './incoming.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
 import { hubAway, retrying } from '../bindings/a2a/retry.ts';
@@ -33,8 +34,15 @@ export function makeExecutor(options: ExecutorOptions): Executor {
     execute: async (request, bus) => {
       const abort = new AbortController();
       running.set(request.taskId, abort);
+      const work = (): Promise<void> => execute(options, request, bus, abort.signal);
+      const attributes = {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.agent.id': options.principal.id,
+        'a2a.task.id': request.taskId,
+        'gen_ai.conversation.id': request.contextId,
+      };
       try {
-        await execute(options, request, bus, abort.signal);
+        await inSpan('agent.work', work, { attributes });
       } finally {
         running.delete(request.taskId);
       }

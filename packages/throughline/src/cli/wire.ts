@@ -8,13 +8,16 @@ import type { MasterPorts } from '../master/ports.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Quotas } from '../model/quota.ts';
 import type { Swept, Terms } from '../model/terms.ts';
-import { serveHub, type Failure, type Mount } from '../server/index.ts';
+import { serveHub, type Answered, type Failure, type Mount } from '../server/index.ts';
+import { currentTrace } from '../telemetry/trace.ts';
 import { createOutbound, type OutboundOptions } from '../transports/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { jwtOptions, type JwtSettings } from './jwt-keys.ts';
 import { openStore } from './open-store.ts';
+import { serveMetrics } from './telemetry/serve-metrics.ts';
 import { pageFolder } from './page-folder.ts';
 import { startSweeping } from './sweeping.ts';
+import { sendsSpans, startTelemetry } from './telemetry/telemetry.ts';
 
 export interface OpenHubOptions extends Partial<HubTerms> {
   /** Folder for the database and the keys; made where missing. */
@@ -80,6 +83,10 @@ export interface StartHubOptions extends Omit<OpenHubOptions, 'origin'> {
   /** Folder of the built page. Default: the package’s own, where it is built. */
   readonly page?: string;
   readonly onFailure?: (failure: Failure) => void;
+  /** Told of every answer, once it is out: what a log of requests needs. */
+  readonly onAnswer?: (answered: Answered) => void;
+  /** Serves the hub’s figures without a key, too, on this port of loopback; 0: any free one. */
+  readonly metricsPort?: number;
   /** Milliseconds between two looks at what its time is over for. Default: a minute. */
   readonly sweepEveryMs?: number;
   /** Told when something was ended because its time was over. */
@@ -93,19 +100,26 @@ export interface RunningHub {
   readonly localKey: string;
   /** Whether it serves the page. */
   readonly hasPage: boolean;
+  /** Where its figures are read without a key, if anywhere. */
+  readonly metricsUrl?: string;
   /** Lets requests under way end, then closes hub and store. */
   close(): Promise<void>;
 }
 
-/** A whole hub process: store, hub, HTTP, the local key and `hub.json` in the data folder. */
+/**
+ * A whole hub process: store, hub, HTTP, the local key and `hub.json` in the data folder, and the
+ * process’s figures and spans (see `startTelemetry`).
+ */
 export async function startHub(options: StartHubOptions): Promise<RunningHub> {
   const folder = new DataFolder(options.dataDir);
   folder.create();
   await folder.claim();
   const page = options.page ?? pageFolder();
+  const { prometheus, flush } = await startTelemetry('throughline-hub');
   const served = await serveHub({
     ...options,
     page,
+    metrics: (principal) => (ownsFolder(principal) ? prometheus?.() : undefined),
     hub: (origin) => openHub({ ...options, origin }),
   });
   const { hub, url } = served;
@@ -114,20 +128,29 @@ export async function startHub(options: StartHubOptions): Promise<RunningHub> {
     onSwept: options.onSwept,
     onFailure: (error) => options.onFailure?.({ requestId: '', method: 'sweep', path: '', error }),
   });
+  let figures: Awaited<ReturnType<typeof serveMetrics>>;
   const close = async () => {
+    figures?.close();
     await sweeping.stop();
     await served.close();
     await hub.close();
+    await flush();
   };
   try {
+    figures = await serveMetrics(prometheus, options.metricsPort);
     const localKey = await ensureLocalKey(hub, folder);
     folder.writeHubUrl(options.origin ?? url);
-    return { hub, url, localKey, hasPage: page !== undefined, close };
+    const metricsUrl = figures && { metricsUrl: figures.url };
+    return { hub, url, localKey, hasPage: page !== undefined, ...metricsUrl, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
+
+/** The figures are of all tenants: they are for operators of the tenant that owns the folder. */
+const ownsFolder = ({ tenant, role }: Principal): boolean =>
+  role === 'operator' && tenant === localPrincipal.tenant;
 
 /** The key in the folder, or a new one where it is missing or this hub does not know it. */
 async function ensureLocalKey(hub: Hub, folder: DataFolder): Promise<string> {
@@ -179,7 +202,8 @@ export type ConnectOptions = {
     })
 );
 
-const nothing = (): Promise<void> => Promise.resolve();
+/** A hub is of our own domain. */
+const traceHeaders = (): Readonly<Record<string, string>> => ({ ...currentTrace() });
 
 /**
  * Connects a process to its hub, or opens the same ports on a file of its own. Such a folder holds a
@@ -187,8 +211,10 @@ const nothing = (): Promise<void> => Promise.resolve();
  */
 export async function connectAgent(options: ConnectOptions): Promise<Connection> {
   const sender = createOutbound(options.outbound);
+  const telemetry = sendsSpans() ? await startTelemetry('throughline-agent') : undefined;
   if ('hubUrl' in options) {
-    const client = new HubClient({ url: options.hubUrl, key: options.key });
+    const { hubUrl: url, key } = options;
+    const client = new HubClient({ url, key, headers: traceHeaders });
     const ports = client.ports();
     const terms = () => client.terms();
     return {
@@ -198,7 +224,7 @@ export async function connectAgent(options: ConnectOptions): Promise<Connection>
       push: { ports, sender },
       master: client.master(),
       terms,
-      close: nothing,
+      close: async () => telemetry?.flush(),
     };
   }
   const { principal, origin = 'http://localhost' } = options;
@@ -212,6 +238,9 @@ export async function connectAgent(options: ConnectOptions): Promise<Connection>
     push: { ports, sender },
     master: hub.master(principal),
     terms: () => Promise.resolve(hub.terms),
-    close: () => hub.close(),
+    close: async () => {
+      await hub.close();
+      await telemetry?.flush();
+    },
   };
 }

@@ -15,6 +15,8 @@ export interface HubClientOptions {
   readonly timeoutMs?: number;
   /** Attempts at a call that may be repeated. Default 4. */
   readonly attempts?: number;
+  /** Headers that every call carries besides, asked for anew each time; such as those of a trace. */
+  readonly headers?: () => Readonly<Record<string, string>>;
 }
 
 export interface Call {
@@ -61,6 +63,7 @@ export class Caller {
     this.#options = {
       timeoutMs: 15_000,
       attempts: 4,
+      headers: () => ({}),
       fetch: (input, init) => fetch(input, init),
       ...options,
     };
@@ -107,7 +110,11 @@ export class Caller {
     for (const [name, value] of Object.entries(call.query ?? {})) {
       if (value !== undefined) target.searchParams.set(name, String(value));
     }
-    const headers: Record<string, string> = { Authorization: `Bearer ${key}`, ...call.headers };
+    const headers: Record<string, string> = {
+      ...this.#options.headers(),
+      Authorization: `Bearer ${key}`,
+      ...call.headers,
+    };
     const body = call.json === undefined ? call.bytes : JSON.stringify(call.json);
     if (body !== undefined) {
       headers['Content-Type'] =

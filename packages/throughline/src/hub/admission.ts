@@ -8,6 +8,7 @@ import {
   type Principal,
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { measure } from '../telemetry/measure.ts';
 import type { Acting } from './acting.ts';
 import { authorize } from './authorize.ts';
 import { guarded, nameFor, type Context, type Contexts } from './contexts.ts';
@@ -49,7 +50,18 @@ export class Admissions {
     this.#quotas = parts.quotas;
   }
 
-  admit({ principal, via }: Acting, given: AdmissionRequest): Promise<Admission> {
+  async admit(acting: Acting, given: AdmissionRequest): Promise<Admission> {
+    let outcome: Admission['kind'] | 'refused' = 'refused';
+    try {
+      const admission = await this.#decide(acting, given);
+      outcome = admission.kind;
+      return admission;
+    } finally {
+      measure('throughline.admissions', 1, { outcome });
+    }
+  }
+
+  async #decide({ principal, via }: Acting, given: AdmissionRequest): Promise<Admission> {
     const request = parse(admissionRequestSchema, given, 'admission');
     if (via !== undefined && (via.id !== request.agent || via.tenant !== principal.tenant)) {
       throw notFound('agent', request.agent);

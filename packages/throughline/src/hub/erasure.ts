@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StoreWriter } from '../store/store.ts';
+import { measure } from '../telemetry/measure.ts';
 import type { CaseRecord } from './case-records.ts';
 import { contentBytesOf, contentKinds } from './content.ts';
 import type { Contexts } from './contexts.ts';
@@ -78,6 +79,7 @@ export class Erasure {
     }
     await this.#deps.vault.destroy(writer, activity);
     await cases.bury(writer, record, seq);
+    measure('throughline.erasures');
     return recorder.said.map(({ id }) => id);
   }
 

@@ -34,6 +34,7 @@ import type {
   Undoing,
 } from '../model/index.ts';
 import type { Store } from '../store/store.ts';
+import { inSpan } from '../telemetry/span.ts';
 import type { Acting } from './acting.ts';
 import { Archive } from './archive/archive.ts';
 import { Admissions } from './admission.ts';
@@ -211,7 +212,7 @@ export class Hub {
 
   /** Decides over a message, its context and its tasks before anything runs, and writes that down. */
   async admit(caller: Acting, request: AdmissionRequest): Promise<Admission> {
-    return this.#admissions.admit(caller, request);
+    return inSpan('hub.admit', () => this.#admissions.admit(caller, request));
   }
 
   async saveReply(
@@ -219,7 +220,7 @@ export class Hub {
     reply: Reply,
     observations: readonly Observation[],
   ): Promise<void> {
-    await this.#tasks.saveReply(caller, reply, observations);
+    await inSpan('hub.save-reply', () => this.#tasks.saveReply(caller, reply, observations));
   }
 
   /** Undefined: not there, or not open to the caller for that action. */
@@ -228,7 +229,7 @@ export class Hub {
     taskId: string,
     action: Action = 'get',
   ): Promise<TaskRecord | undefined> {
-    return this.#tasks.load(caller, taskId, action);
+    return inSpan('hub.load-task', () => this.#tasks.load(caller, taskId, action));
   }
 
   async saveTask(
@@ -236,15 +237,15 @@ export class Hub {
     record: TaskRecord,
     observations: readonly Observation[],
   ): Promise<{ version: number }> {
-    return this.#tasks.save(caller, record, observations);
+    return inSpan('hub.save-task', () => this.#tasks.save(caller, record, observations));
   }
 
   async listTasks(caller: Acting, query: TaskQuery): Promise<TaskPage> {
-    return this.#lists.list(caller, query);
+    return inSpan('hub.list-tasks', () => this.#lists.list(caller, query));
   }
 
   async observe(caller: Acting, observations: readonly Observation[]): Promise<void> {
-    await this.#observer.observe(caller, observations);
+    await inSpan('hub.observe', () => this.#observer.observe(caller, observations));
   }
 
   /** Asks to be told of a task; `quota` when it has too many configs. */
@@ -306,12 +307,12 @@ export class Hub {
 
   /** Cases of one's own, those granted, for operators all of the tenant; latest change first. */
   async cases(principal: Principal, query: CaseQuery = {}): Promise<CasePage> {
-    return this.#caseLists.list(principal, query);
+    return inSpan('hub.list-cases', () => this.#caseLists.list(principal, query));
   }
 
   /** By `act_…`, the id of anything in it, a contextId or a taskId. */
   async caseView(principal: Principal, id: string): Promise<CaseView> {
-    return this.#views.view(principal, id);
+    return inSpan('hub.show-case', () => this.#views.view(principal, id));
   }
 
   async closeCase(principal: Principal, id: string, given: Caused = {}): Promise<Said> {
@@ -359,11 +360,11 @@ export class Hub {
     id: string,
     query: { after?: number; limit?: number } = {},
   ): Promise<TimelinePage> {
-    return this.#views.timeline(principal, id, query);
+    return inSpan('hub.timeline', () => this.#views.timeline(principal, id, query));
   }
 
   async explain(principal: Principal, a: string, b?: string): Promise<Explanation> {
-    return this.#views.explain(principal, a, b);
+    return inSpan('hub.explain', () => this.#views.explain(principal, a, b));
   }
 
   async handoverTexts(

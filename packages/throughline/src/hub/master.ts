@@ -21,6 +21,7 @@ import type { Run, Runs } from './runs.ts';
 import type { Statements } from './statements.ts';
 import { guardTask, type TaskStore } from './task-records.ts';
 import type { Usage } from './usage.ts';
+import { inSpan } from '../telemetry/span.ts';
 import { Workspace } from './workspace.ts';
 
 export interface MasterParts {
@@ -65,7 +66,7 @@ export class MasterDesk {
   }
 
   assert(drafts: readonly DraftInput[]): Promise<(string | null)[]> {
-    return this.#parts.statements.assert(this.#by, drafts);
+    return inSpan('hub.assert', () => this.#parts.statements.assert(this.#by, drafts));
   }
 
   /** For tasks that this principal executes, began, or saw at somebody else's server. */
@@ -97,11 +98,11 @@ export class MasterDesk {
   }
 
   putContent(content: ContentInput): Promise<ContentRef> {
-    return this.#parts.contents.put(this.#by, content);
+    return inSpan('hub.put-content', () => this.#parts.contents.put(this.#by, content));
   }
 
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }> {
-    return this.#parts.contents.get(this.#by, uri, token);
+    return inSpan('hub.get-content', () => this.#parts.contents.get(this.#by, uri, token));
   }
 
   readToken(request: { uri: string; audience: string; seconds: number }): Promise<string> {
@@ -114,7 +115,7 @@ export class MasterDesk {
   }
 
   saveRun(run: Run): Promise<{ version: number }> {
-    return this.#parts.runs.save(this.#by, run);
+    return inSpan('hub.save-run', () => this.#parts.runs.save(this.#by, run));
   }
 
   loadRun(id: string): Promise<{ state: unknown; version: number } | undefined> {
@@ -126,6 +127,6 @@ export class MasterDesk {
   }
 
   saveHandover(handover: Handover, texts: HandoverTexts): Promise<void> {
-    return this.#parts.usage.save(this.#by, handover, texts);
+    return inSpan('hub.save-handover', () => this.#parts.usage.save(this.#by, handover, texts));
   }
 }

@@ -11,6 +11,7 @@ import {
   type Quotas as Limits,
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { measure } from '../telemetry/measure.ts';
 import { authorize } from './authorize.ts';
 import { contextRecords, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
@@ -210,6 +211,7 @@ export class Quotas {
     oldest?: number,
   ): ThroughlineError {
     const { name, scope, limit } = of;
+    measure('throughline.quota.refusals', 1, { quota: name });
     const waitMs =
       oldest === undefined ? undefined : oldest + minuteMs - this.#deps.now().getTime();
     const advice =

@@ -1,5 +1,6 @@
 import type { Swept } from '../model/index.ts';
 import type { RecordKey, StoredRecord, StoreWriter } from '../store/store.ts';
+import { measure } from '../telemetry/measure.ts';
 import { caseRecords, type Cases } from './case-records.ts';
 import { contextRecords, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
@@ -45,7 +46,10 @@ export class Sweeper {
     for (let at = 0; at < keys.length; at += writeLimit) {
       const some = keys.slice(at, at + writeLimit);
       const done = await store.write((writer) => this.#sweep(writer, some, until));
-      for (const kind of done) swept[kind] += 1;
+      for (const kind of done) {
+        swept[kind] += 1;
+        measure('throughline.swept', 1, { kind });
+      }
     }
     return { ...swept, more: keys.length === passLimit };
   }

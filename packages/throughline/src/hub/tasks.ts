@@ -12,6 +12,7 @@ import {
   type TaskRecord,
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { measure } from '../telemetry/measure.ts';
 import { executing, type Acting } from './acting.ts';
 import { authorize, may, type Action } from './authorize.ts';
 import type { Context, Contexts } from './contexts.ts';
@@ -75,7 +76,7 @@ export class Tasks {
     });
   }
 
-  save(
+  async save(
     acting: Acting,
     given: TaskRecord,
     observations: readonly Observation[],
@@ -85,7 +86,7 @@ export class Tasks {
     const reserve = finalTaskStates.includes(record.state) ? 0 : limits.taskReserveBytes;
     checkSize(record.body, 'task record: body', limits.taskBytes - reserve);
     this.#checkPresenter(acting, record.agent);
-    return this.#deps.store.write(async (writer) => {
+    const saved = await this.#deps.store.write(async (writer) => {
       const stored = await this.#parts.tasks.get(writer, acting.principal.tenant, record.id);
       const context = await this.#contextOf(writer, acting.principal, stored);
       if (stored && context && mayWrite(acting, record, stored, context)) {
@@ -95,6 +96,8 @@ export class Tasks {
       if (record.version !== 0) throw notFound('task', record.id);
       return this.#begin(writer, acting, { record, isTaken: stored !== undefined }, seen);
     });
+    measure('throughline.tasks.saved', 1, { state: record.state });
+    return saved;
   }
 
   async saveReply(

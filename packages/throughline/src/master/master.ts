@@ -41,6 +41,11 @@ export interface MasterOptions {
   readonly transport?: PeerTransport;
   /** Bytes of one answer of an agent. Default 32 MiB. */
   readonly maxResponseBytes?: number;
+  /**
+   * Hosts outside of the domain that are told the trace id of the call worked on, as `name.example` or
+   * `*.example`. Default: none; agents behind the hub always are.
+   */
+  readonly traceHosts?: readonly string[];
   /** Told of observations that could not be recorded; the run goes on. */
   readonly onFault?: (error: unknown) => void;
   /** Of plans that do not say. Default: asynchronous. */

@@ -3,6 +3,7 @@ import { countTokens, tokenizerName } from '../handover/count-tokens.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { RunReport, StopAnswer } from '../model/run.ts';
 import type { Usage } from '../model/usage.ts';
+import { inSpan } from '../telemetry/span.ts';
 import { connectOverA2a } from './a2a-connection.ts';
 import { Contents } from './contents.ts';
 import type { RunContext } from './context.ts';
@@ -270,7 +271,11 @@ export class RunDesk implements Master {
     const work = async (): Promise<RunReport> => {
       run.emit({ kind: 'run-began', runId: id, subtasks: plannedSubtasks(journal.state) });
       try {
-        await driver.drive();
+        const attributes = {
+          'gen_ai.operation.name': 'invoke_workflow',
+          'throughline.run.id': id,
+        };
+        await inSpan('invoke_workflow', () => driver.drive(), { attributes });
         return reportOf(journal.state);
       } finally {
         if (this.#driven.get(id)?.driver === driver) this.#driven.delete(id);

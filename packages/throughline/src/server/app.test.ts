@@ -57,6 +57,7 @@ describe('the table of routes', () => {
     );
     const all = [
       'get /health',
+      'get /metrics',
       'post /sessions',
       'delete /sessions',
       ...named.map(({ name }) => name),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Hono, type Context } from 'hono';
 import { ThroughlineError } from '../errors.ts';
 import type { Acting } from '../hub/acting.ts';
@@ -7,6 +6,7 @@ import type { Principal } from '../model/principal.ts';
 import { limitBody, readBody } from './body.ts';
 import type { Env } from './env.ts';
 import { checkSource, securityHeaders } from './guard.ts';
+import { observed, type Answered } from './observed.ts';
 import { openApi } from './openapi.ts';
 import { servePage } from './page.ts';
 import type { ServedHub } from './ports.ts';
@@ -14,6 +14,9 @@ import { problemResponse, problems } from './problem.ts';
 import { hubRoutes, routeGroups } from './routes.ts';
 import type { RawInput, Route } from './route.ts';
 import { serveSessions, sessionPrincipal } from './session.ts';
+
+/** Of Prometheus’ text format. */
+export const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** A failure that is the hub’s own, for its log; `error` may hold what no answer may say. */
 export interface Failure {
@@ -32,6 +35,10 @@ export interface HubAppOptions {
   readonly page?: string | undefined;
   /** Told of every answer with a status of 500 and more. */
   readonly onFailure?: (failure: Failure) => void;
+  /** Told of every answer, once it is out. */
+  readonly onAnswer?: (answered: Answered) => void;
+  /** The hub’s own figures as Prometheus reads them; undefined for whom they are not meant. */
+  readonly metrics?: (principal: Principal) => Promise<string> | undefined;
 }
 
 /** A hono app, whatever its own variables are. */
@@ -46,8 +53,8 @@ export interface MountedApp {
 export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
   const own = new URL(options.origin);
   const app = new Hono<Env>({ strict: false });
+  app.use(observed((answered) => options.onAnswer?.(answered)));
   app.use(async (c, next) => {
-    c.set('requestId', randomUUID());
     c.set('headers', securityHeaders);
     await next();
     const { headers } = c.res;
@@ -59,7 +66,7 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
     await next();
   });
   app.onError((thrown, c) => answerError(thrown, c, options));
-  app.notFound(() => problemResponse(new ThroughlineError('not-found', 'there is no such route')));
+  app.notFound((c) => problemResponse(noRoute(), c.get('requestId')));
 
   app.get('/health', async (c) => c.json({ ok: (await hub.health()).ok }));
   // An outer bound: an agent that has one of its own refuses in the words of its protocol.
@@ -81,12 +88,20 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
     needKey(c);
     return c.json(description);
   });
+  app.get('/metrics', async (c) => {
+    needKey(c);
+    const text = options.metrics?.(c.get('principal'));
+    if (text === undefined) throw noRoute();
+    return c.text(await text, 200, { 'Content-Type': metricsMediaType });
+  });
   for (const route of hubRoutes) serveRoute(app, hub, own.origin, route);
   return app;
 }
 
+const noRoute = (): ThroughlineError => new ThroughlineError('not-found', 'there is no such route');
+
 function answerError(thrown: unknown, c: Context<Env>, { onFailure }: HubAppOptions): Response {
-  const response = problemResponse(thrown);
+  const response = problemResponse(thrown, c.get('requestId'));
   if (response.status >= problems.internal[0]) {
     const { method, path } = c.req;
     onFailure?.({ requestId: c.get('requestId'), method, path, error: thrown });

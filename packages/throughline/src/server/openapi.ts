@@ -179,6 +179,7 @@ const problem: Json = {
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What was wrong, where, and what to do' },
     code: { enum: Object.keys(problems) },
+    requestId: { type: 'string', description: 'Also in the X-Request-Id header and the hub’s log' },
     retryable: { type: 'boolean', description: 'The same call may succeed later, unchanged' },
     details: { type: 'object' },
   },
@@ -195,6 +196,16 @@ const health: Json = {
       content: json({ type: 'object', required: ['ok'], properties: { ok: { const: true } } }),
     },
     503: problemRefs[503],
+  },
+};
+
+const metrics: Json = {
+  operationId: 'getMetrics',
+  tags: ['hub'],
+  summary: 'The hub’s own figures in the text format of Prometheus; for the hub’s operators',
+  responses: {
+    200: { description: 'OK', content: { 'text/plain': { schema: { type: 'string' } } } },
+    ...problemRefs,
   },
 };
 
@@ -224,6 +235,7 @@ export function openApi(groups: readonly RouteGroup[], origin: string): Json {
   const bodies = new Bodies();
   const paths: Record<string, Record<string, unknown>> = {
     '/health': { get: health },
+    '/metrics': { get: metrics },
     '/sessions': { ...sessions },
   };
   for (const group of groups) {

@@ -44,10 +44,11 @@ const asError = (cause: unknown): ThroughlineError =>
     : new ThroughlineError('internal', 'unexpected error', { cause });
 
 /**
- * RFC 9457 answer to anything thrown: `type`, `title`, `status`, `detail`, `code`, and `retryable`
- * and `details` where the error has them. Never a stack, a cause or a secret.
+ * RFC 9457 answer to anything thrown: `type`, `title`, `status`, `detail`, `code`, `requestId` where the
+ * request has one, and `retryable` and `details` where the error has them. Never a stack, a cause or a
+ * secret.
  */
-export function problemResponse(thrown: unknown): Response {
+export function problemResponse(thrown: unknown, requestId?: string): Response {
   const refusal = thrown instanceof Refusal ? thrown : undefined;
   const error = refusal?.error ?? asError(thrown);
   const [status, title] = problems[error.code];
@@ -58,6 +59,7 @@ export function problemResponse(thrown: unknown): Response {
     status: refusal?.status ?? status,
     detail: isKept ? keptDetail : error.message,
     code: error.code,
+    ...(requestId === undefined ? {} : { requestId }),
     ...(error.retryable ? { retryable: true } : {}),
     ...(isKept || Object.keys(error.details).length === 0 ? {} : { details: error.details }),
   };

@@ -1,12 +1,16 @@
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { ThroughlineError } from '../errors.ts';
-import { hubApp, type Failure, type MountedApp } from './app.ts';
+import { hubApp, type HubAppOptions, type MountedApp } from './app.ts';
+import type { Env } from './env.ts';
 import { isLoopback } from './guard.ts';
 import type { ServedHub } from './ports.ts';
 import { problemResponse } from './problem.ts';
 
-export interface ServeHubOptions<H extends ServedHub> {
+export interface ServeHubOptions<H extends ServedHub> extends Pick<
+  HubAppOptions,
+  'page' | 'onFailure' | 'onAnswer' | 'metrics'
+> {
   /** A hub, or what opens one as soon as its origin is known (with port 0 not before). */
   readonly hub: H | ((origin: string) => Promise<H>);
   /** 0: any free one. */
@@ -19,9 +23,6 @@ export interface ServeHubOptions<H extends ServedHub> {
   readonly allowPlainHttp?: boolean;
   /** A2A agents that live in this process, by name, served under `/agents/{name}`. */
   readonly mounts?: (hub: H, origin: string) => Readonly<Record<string, Mount>>;
-  /** Folder of the built page, served at `/`. */
-  readonly page?: string | undefined;
-  readonly onFailure?: (failure: Failure) => void;
 }
 
 /** An agent with its life: it takes up its unfinished work at the start, and comes to rest at the end. */
@@ -46,7 +47,7 @@ const limits = { requestMs: 60_000, headersMs: 10_000, graceMs: 5_000 } as const
 /** Every address of the machine. */
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-type Handle = (request: Request) => Response | Promise<Response>;
+type Handle = (request: Request, env: Env['Bindings']) => Response | Promise<Response>;
 
 const starting: Handle = () =>
   problemResponse(new ThroughlineError('unavailable', 'the hub is starting; ask again'));
@@ -77,7 +78,7 @@ export async function serveHub<H extends ServedHub>(
     { requestTimeout: limits.requestMs, headersTimeout: limits.headersMs },
     (request, response) => void listener(request, response),
   );
-  const listener = getRequestListener((request) => handle(request));
+  const listener = getRequestListener((request, env) => handle(request, env));
   const url = await listen(server, port, host);
   const origin = options.origin ?? url;
   try {
@@ -85,14 +86,16 @@ export async function serveHub<H extends ServedHub>(
     const agents = Object.entries(options.mounts?.(hub, origin) ?? {}).map(
       ([name, mount]) => [name, 'app' in mount ? mount : { app: mount }] as const,
     );
-    const { onFailure, page } = options;
+    const { onFailure, onAnswer, metrics, page } = options;
     const app = hubApp(hub, {
       origin,
       page,
+      ...(onAnswer === undefined ? {} : { onAnswer }),
+      ...(metrics === undefined ? {} : { metrics }),
       mounts: Object.fromEntries(agents.map(([name, { app: mounted }]) => [name, mounted])),
       ...(onFailure === undefined ? {} : { onFailure }),
     });
-    handle = (request) => app.fetch(request);
+    handle = (request, env) => app.fetch(request, env);
     for (const [name, agent] of agents) {
       agent.resume?.().catch((error: unknown) => {
         onFailure?.({ requestId: '', method: 'resume', path: `/agents/${name}`, error });

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers';
 import { ThroughlineError } from '../errors.ts';
+import { measure } from '../telemetry/measure.ts';
+import { inSpan } from '../telemetry/span.ts';
 import type { ReadEngine, WriteEngine } from './engine.ts';
 import { ReaderHandle, WriterHandle } from './handle.ts';
 import { type Answer, Pool, promptly } from './lane.ts';
@@ -77,13 +79,16 @@ export class EngineStore implements Store {
   async write<T>(work: (writer: StoreWriter) => Promise<T>): Promise<T> {
     this.#assertOpen();
     this.#assertRoom(this.#queue.length);
-    return new Promise<T>((resolve, reject) => {
-      this.#queue.push({
-        run: () => this.#writeNow(work, resolve, reject),
-        refuse: reject,
+    measure('throughline.store.waiting');
+    const written = (): Promise<T> =>
+      new Promise<T>((resolve, reject) => {
+        this.#queue.push({
+          run: () => this.#writeNow(work, resolve, reject),
+          refuse: reject,
+        });
+        this.#schedule();
       });
-      this.#schedule();
-    });
+    return inSpan('store.write', written);
   }
 
   onCommit(listener: (seq: number) => void): () => void {
@@ -145,7 +150,9 @@ export class EngineStore implements Store {
   }
 
   async #flush(): Promise<void> {
+    const started = performance.now();
     const batch = this.#queue.splice(0, this.#limits.batch);
+    measure('throughline.store.waiting', -batch.length);
     const { writer } = this.#engines;
     let outcomes: readonly Outcome[];
     let before: number;
@@ -162,6 +169,9 @@ export class EngineStore implements Store {
       for (const waiting of batch) waiting.refuse(reason);
       return;
     }
+    measure('throughline.store.commit.duration', (performance.now() - started) / 1_000);
+    measure('throughline.store.commit.writes', batch.length);
+    if (seq > before) measure('throughline.assertions', seq - before);
     if (outcomes.some(({ erased }) => erased)) this.#unscrubbed = true;
     if (this.#unscrubbed) await this.#scrub();
     // Whoever follows the commits of all may have told of this one already.
@@ -230,6 +240,7 @@ export class EngineStore implements Store {
 
   #assertRoom(waiting: number): void {
     if (waiting < this.#limits.waiting) return;
+    measure('throughline.store.refusals');
     throw new ThroughlineError(
       'unavailable',
       `${waiting} calls wait for the store already; try again in a moment`,

@@ -2,7 +2,7 @@ import { ServerCallContext, type User } from '@a2a-js/sdk/server';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension, type Envelope } from '../../model/envelope.ts';
 import type { Caller, Principal } from '../../model/principal.ts';
-import type { Trace } from './trace.ts';
+import type { Trace } from '../../telemetry/trace.ts';
 
 const stateKey = 'throughline.call';
 

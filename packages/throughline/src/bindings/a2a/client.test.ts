@@ -14,7 +14,7 @@ import { alice, echo, gate, MemoryPorts, Scripted, startAgent } from './conforma
 import { plainServer, sse } from './conformance/peer.ts';
 import { connectA2a } from './connect.ts';
 import type { PeerTask } from './peer-task.ts';
-import { withTrace } from './trace.ts';
+import { withTrace } from '../../telemetry/trace.ts';
 
 type Agent = Awaited<ReturnType<typeof startAgent>>;
 const closing: (() => Promise<unknown>)[] = [];
@@ -156,20 +156,24 @@ describe('our client with our server', () => {
     expect(new Set(digests).size).toBe(1);
   });
 
-  it('carries the trace of the call it works for', async () => {
+  it('carries the trace of the call it works for within its domain, and not beyond', async () => {
     const headers: Record<string, unknown>[] = [];
     const url = await raw((body, out, got) => {
       headers.push(got);
       sse(out, body.id, { task: completed });
       out.end();
     });
-    const client = await connect({ url });
+    const client = await connect({ url, carriesTrace: true });
     const trace = {
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
       tracestate: 'a=b',
     };
     await withTrace(trace, () => client.send(say('x')));
     expect(headers[0]).toMatchObject(trace);
+    const stranger = await connect({ url });
+    await withTrace(trace, () => stranger.send(say('x')));
+    expect(headers.at(-1)).not.toHaveProperty('traceparent');
+    expect(headers.at(-1)).not.toHaveProperty('tracestate');
   });
 });
 

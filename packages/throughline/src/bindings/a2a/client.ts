@@ -29,7 +29,7 @@ import type { OpenedTransport, PeerTransport } from './peer-transport.ts';
 import { PeerUpdates, viewOf, type PeerTask } from './peer-task.ts';
 import type { A2aPorts } from './ports.ts';
 import { delayMs, sleep, type Backoff } from './retry.ts';
-import { currentTrace, type Trace } from './trace.ts';
+import { currentTrace, type Trace } from '../../telemetry/trace.ts';
 import { partToWire, stateToWire } from './wire.ts';
 
 export interface ConnectA2aOptions {
@@ -55,6 +55,8 @@ export interface ConnectA2aOptions {
   /** Told of observations that could not be recorded. Without it, the call fails with that error. */
   readonly onFault?: (error: unknown) => void;
   readonly signal?: AbortSignal;
+  /** It is of our own domain, or policy names it: it learns the trace of the call worked on. Default: not. */
+  readonly carriesTrace?: boolean;
 }
 
 export interface OutgoingMessage {
@@ -74,8 +76,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds for the whole call; default 10 minutes. */
   readonly timeoutMs?: number;
-  /** Default: that of the call being worked on. */
-  readonly trace?: Trace;
+  /** Default: that of the call being worked on, where the agent may learn it. */
+  readonly trace?: Trace | undefined;
 }
 
 export interface ExchangeOptions extends CallOptions {
@@ -103,10 +105,13 @@ export class A2aClient {
   readonly transport: PeerTransport;
   /** Extension URIs that its card declares. */
   readonly extensions: ReadonlySet<string>;
+  /** Parameters of those extensions that have some, by URI; as the card says, unchecked. */
+  readonly extensionParams: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
   readonly declaresCorrelation: boolean;
   readonly #transport: Transport;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #peers: Peers;
+  readonly #carriesTrace: boolean;
   readonly #observing: Observing | undefined;
   readonly #retry: Backoff;
   readonly #onFault: ((error: unknown) => void) | undefined;
@@ -125,7 +130,11 @@ export class A2aClient {
     this.#headers = parts.headers;
     this.#transport = parts.transport;
     this.#close = parts.close;
-    this.extensions = new Set(card.capabilities?.extensions.map(({ uri }) => uri));
+    const { extensions: declared = [] } = card.capabilities ?? {};
+    this.extensions = new Set(declared.map(({ uri }) => uri));
+    this.extensionParams = new Map(
+      declared.flatMap(({ uri, params }) => (params === undefined ? [] : [[uri, params]])),
+    );
     this.declaresCorrelation = declaresCorrelation(card);
     const { principal, self, ports, caller } = options;
     const server: Party = {
@@ -135,6 +144,7 @@ export class A2aClient {
       ...(principal === undefined ? {} : { principal }),
     };
     this.#peers = { side: 'client', endpoint: url, client: self, server };
+    this.#carriesTrace = options.carriesTrace ?? false;
     this.#observing = ports && caller && { ports, caller };
     this.#retry = options.retry ?? defaultRetry;
     this.#onFault = options.onFault;
@@ -338,7 +348,8 @@ export class A2aClient {
   }
 
   #callOptions(options: CallOptions, extensions: readonly string[] = []): RequestOptions {
-    const { timeoutMs = tenMinutes, trace = currentTrace() } = options;
+    const { timeoutMs = tenMinutes, trace = this.#carriesTrace ? currentTrace() : undefined } =
+      options;
     const timeout = AbortSignal.timeout(timeoutMs);
     const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
     const named = new Set(extensions);

@@ -11,7 +11,7 @@ import { parseIJson } from './i-json.ts';
 import { parseCursor } from './marks.ts';
 import { checkParams } from './params.ts';
 import type { A2aPorts } from './ports.ts';
-import { traceFrom } from './trace.ts';
+import { traceFrom } from '../../telemetry/trace.ts';
 import { requireVersion, versionOf } from './version.ts';
 
 /** All values of a key, as HTTP joins them. */

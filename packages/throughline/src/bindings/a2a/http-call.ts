@@ -10,7 +10,7 @@ import { callContext } from './call.ts';
 import { parseCursor } from './marks.ts';
 import type { A2aPorts } from './ports.ts';
 import { eventStream } from './sse.ts';
-import { traceFrom } from './trace.ts';
+import { traceFrom } from '../../telemetry/trace.ts';
 
 export interface A2aEnv {
   Variables: { caller: Caller };

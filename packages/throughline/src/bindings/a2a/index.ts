@@ -24,5 +24,5 @@ export type { A2aPorts, PushPorts } from './ports.ts';
 export type { Push, PushSender } from './push-sender.ts';
 export { serveA2a, type ServeA2aOptions, type ServedAgent } from './serve.ts';
 export { a2aRoutes, type A2aEnv, type A2aRoutes, type A2aRoutesOptions } from './server.ts';
-export { currentTrace, withTrace, type Trace } from './trace.ts';
+export { currentTrace, withTrace, type Trace } from '../../telemetry/trace.ts';
 export { openGrpc, type GrpcOptions, type ServedGrpc } from './serve-grpc.ts';

@@ -15,7 +15,7 @@ import {
   wireMessage,
   type Desk,
 } from './conformance.ts';
-import { currentTrace } from './trace.ts';
+import { currentTrace } from '../../telemetry/trace.ts';
 
 type Agent = Awaited<ReturnType<typeof startAgent>>;
 const open: Agent[] = [];

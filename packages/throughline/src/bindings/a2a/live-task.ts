@@ -21,7 +21,7 @@ import type { A2aPorts } from './ports.ts';
 import { Reader } from './reader.ts';
 import { retrying, retryingWrite, type Backoff } from './retry.ts';
 import { taskOf, type A2aTaskStore, type Arrival, type Work } from './task-store.ts';
-import { withTrace, type Trace } from './trace.ts';
+import { withTrace, type Trace } from '../../telemetry/trace.ts';
 import { agentText, isFinal, isSettled, stateOf } from './wire.ts';
 
 /** Updates that may wait for one reader of a stream. */

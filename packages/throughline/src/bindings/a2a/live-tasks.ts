@@ -9,7 +9,8 @@ import type { Peers } from './changes.ts';
 import { LiveTask, type LiveDeps } from './live-task.ts';
 import { sleep } from './retry.ts';
 import { taskOf, Work, type Arrival } from './task-store.ts';
-import type { Trace } from './trace.ts';
+import { measure } from '../../telemetry/measure.ts';
+import type { Trace } from '../../telemetry/trace.ts';
 
 /** One message that an executor shall work on. */
 export interface Turn {
@@ -112,12 +113,14 @@ export class LiveTasks {
     this.#deps.store.attach(context, work);
     const live = new LiveTask(this.#deps, { id, contextId: message.contextId }, work, context);
     this.#tasks.set(id, live);
+    measure('throughline.tasks.working');
     void this.#forget(live);
     return live;
   }
 
   async #forget(live: LiveTask): Promise<void> {
     await live.done;
+    measure('throughline.tasks.working', -1);
     if (this.#tasks.get(live.id) === live) this.#tasks.delete(live.id);
   }
 }

@@ -2,6 +2,7 @@ import { A2A_CONTENT_TYPE, StreamResponse, type Task } from '@a2a-js/sdk';
 import { V03PushNotificationSerializer } from '@a2a-js/sdk/compat/v0_3/server';
 import { ThroughlineError } from '../../errors.ts';
 import type { PushConfig } from '../../model/push-config.ts';
+import { measure } from '../../telemetry/measure.ts';
 import { pushHeaders, type PushSender } from './push-sender.ts';
 import { delayMs, sleep, type Backoff } from './retry.ts';
 
@@ -91,9 +92,12 @@ export class PushQueue {
     let notification = first;
     for (let attempt = 1; ; attempt++) {
       const failure = await this.#attempt(notification);
+      const isLast = failure?.retryable !== true || attempt >= backoff.attempts;
+      const outcome = failure === undefined ? 'delivered' : isLast ? 'given-up' : 'retry';
+      measure('throughline.push.attempts', 1, { outcome });
       if (failure === undefined) return notification;
       if (signal.aborted) return undefined;
-      if (!failure.retryable || attempt >= backoff.attempts) {
+      if (isLast) {
         onGivenUp(this.#givenUp(notification, attempt, failure));
         return notification;
       }

@@ -7,6 +7,7 @@ import { DataFolder } from '../data-folder.ts';
 import { pageUrl } from '../../model/session.ts';
 import type { Output } from '../output.ts';
 import { duration } from '../duration.ts';
+import { logLevels, openLog, type Log, type LogLevel } from '../telemetry/log.ts';
 import type { RunningHub, StartHubOptions } from '../wire.ts';
 
 const defaultPort = 4680;
@@ -24,6 +25,8 @@ const serveSchema = z.object({
   taskTtl: duration.exactOptional(),
   historyTtl: duration.exactOptional(),
   sweepEvery: duration.exactOptional(),
+  logLevel: z.enum(logLevels).exactOptional(),
+  metricsPort: z.coerce.number().int().min(0).max(65_535).exactOptional(),
   jwtIssuer: z.string().exactOptional(),
   jwtAudience: z.string().exactOptional(),
   jwksUrl: z.string().exactOptional(),
@@ -68,6 +71,12 @@ export const serveCommand = (surroundings: Surroundings): Command =>
       'cases are erased so long after their last change (default: never)',
     )
     .option('--sweep-every <time>', 'how often that is looked after', '1m')
+    .addOption(
+      new Option('--log-level <level>', 'what is logged (default: info, on a terminal error)')
+        .choices(logLevels)
+        .env('THROUGHLINE_LOG_LEVEL'),
+    )
+    .option('--metrics-port <n>', 'figures for Prometheus on this port of loopback, without a key')
     .option('--jwt-issuer <iss>', 'takes tokens of this issuer, too')
     .option('--jwt-audience <aud>', 'that are meant for this hub')
     .option('--jwks-url <url>', 'where the issuer publishes its keys')
@@ -80,28 +89,32 @@ export const serveCommand = (surroundings: Surroundings): Command =>
       const serving = parseOptions(serveSchema, options);
       const { data } = serving;
       const out = outputOf(surroundings, options);
+      const { stdout } = surroundings;
+      const log = logOf(surroundings, serving.logLevel);
       // Only here: everybody else's commands start without a hub and its database.
       const { startHub } = await import('../wire.ts');
       const running = await startHub({
         ...settingsOf(serving),
-        onSwept: ({ contexts, tasks, replies, cases }) =>
-          out.note(
-            `Time is over for ${contexts} contexts, ${tasks} tasks, ${replies} replies, ${cases} cases`,
-          ),
-        onFailure: ({ requestId, method, path, error }) => {
-          const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-          out.note(`${requestId} ${method} ${path}: ${what}`);
+        onSwept: ({ more: _more, ...swept }) => {
+          const { contexts, tasks, replies, cases } = swept;
+          const words = `Time is over for ${contexts} contexts, ${tasks} tasks, ${replies} replies, ${cases} cases`;
+          if (stdout.isTTY === true) out.note(words);
+          else log.note('swept', swept);
         },
+        // Not its path, which names things by their ids.
+        onFailure: ({ path: _path, ...failure }) => log.failed(failure),
+        onAnswer: (answered) => log.answered(answered),
       });
       announce(out, running, new DataFolder(data), await pageAddress(running, serving.origin));
       await signalled();
-      if (!out.json) out.note('Closing: requests under way may end …');
+      if (stdout.isTTY === true) out.note('Closing: requests under way may end …');
+      else log.note('closing');
       await running.close();
     });
 
 function settingsOf(serving: Serving): StartHubOptions {
   const { data, port, host, origin, store, domainKeyFile, allowPlainHttp } = serving;
-  const { contextPolicy, contextTtl, taskTtl, historyTtl, sweepEvery } = serving;
+  const { contextPolicy, contextTtl, taskTtl, historyTtl, sweepEvery, metricsPort } = serving;
   const jwt = jwtSettingsOf(serving);
   return {
     dataDir: data,
@@ -116,8 +129,19 @@ function settingsOf(serving: Serving): StartHubOptions {
     ...(taskTtl === undefined ? {} : { taskTtlMs: taskTtl }),
     ...(historyTtl === undefined ? {} : { historyTtlMs: historyTtl }),
     ...(sweepEvery === undefined ? {} : { sweepEveryMs: sweepEvery }),
+    ...(metricsPort === undefined ? {} : { metricsPort }),
     ...(jwt === undefined ? {} : { jwt }),
   };
+}
+
+/** JSON lines, or plain ones on a terminal, where only what failed is told unless more is asked for. */
+function logOf({ stderr, stdout }: Surroundings, level?: LogLevel): Log {
+  const plain = stdout.isTTY === true;
+  return openLog({
+    level: level ?? (plain ? 'error' : 'info'),
+    plain,
+    write: (line) => void stderr.write(line),
+  });
 }
 
 function jwtSettingsOf(serving: Serving): StartHubOptions['jwt'] {
@@ -150,16 +174,18 @@ async function pageAddress(running: RunningHub, origin = running.url): Promise<s
 
 function announce(
   out: Output,
-  { url }: RunningHub,
+  { url, metricsUrl }: RunningHub,
   folder: DataFolder,
   page: string | undefined,
 ): void {
   const { paint } = out.terminal;
   const at = folder.path.endsWith('/.throughline') ? '' : ` --data ${folder.path}`;
-  const result = { url, data: folder.path, keyFile: folder.localKeyFile };
+  const figures = metricsUrl === undefined ? {} : { metrics: metricsUrl };
+  const result = { url, data: folder.path, keyFile: folder.localKeyFile, ...figures };
   out.result(page === undefined ? result : { ...result, page }, () => [
     `Hub up at ${paint('bold', url)}`,
     `Data and keys in ${folder.path}`,
+    ...(metricsUrl === undefined ? [] : [`Figures for Prometheus at ${metricsUrl}`]),
     ...(page === undefined
       ? []
       : [
