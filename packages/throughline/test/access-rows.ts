@@ -215,6 +215,15 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
   'get /cases': { allowed: read, lists: true, sample: () => ({}) },
   'get /cases/{id}': { allowed: read, sample: ({ context }) => inPath(context) },
   'get /cases/{id}/timeline': { allowed: read, sample: ({ context }) => inPath(context) },
+  'get /feed': {
+    allowed: read,
+    lists: true,
+    sample: () => ({ query: { after: '0', follow: 'false' } }),
+  },
+  'get /cases/{id}/feed': {
+    allowed: read,
+    sample: ({ context }) => ({ ...inPath(context), query: { follow: 'false' } }),
+  },
   'get /cases/{id}/handovers/{taskId}/texts': {
     readsDiffer: held,
     allowed: ['agent', 'operator'],

@@ -77,7 +77,9 @@ describe('the committed description of the API', () => {
     );
     expect(paged.map(({ path }) => path).toSorted((a, b) => a.localeCompare(b))).toEqual([
       '/cases',
+      '/cases/{id}/feed',
       '/cases/{id}/timeline',
+      '/feed',
       '/tasks',
     ]);
     for (const name of ['case-page', 'task-page', 'timeline-page']) {

@@ -90,6 +90,21 @@ export class Caller {
     return this.#send(call);
   }
 
+  /** An answer that goes on, once it began in time; the signal ends it. Tried once. */
+  async stream(call: Call, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const begun = new AbortController();
+    const timer = setTimeout(() => begun.abort(timedOut()), this.#options.timeoutMs);
+    try {
+      const response = await this.#fetch(call, AbortSignal.any([signal, begun.signal]));
+      if (response.ok && response.body !== null) return response.body;
+      throw this.#refused(call, response.status, new Uint8Array(await response.arrayBuffer()));
+    } catch (cause) {
+      throw cause instanceof ThroughlineError ? cause : this.#unreached(call, cause);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   async #send(call: Call): Promise<Answer> {
     const { method, idempotent = method === 'GET' || method === 'DELETE' } = call;
     for (let attempt = 1; ; attempt++) {
@@ -105,13 +120,26 @@ export class Caller {
   }
 
   async #once(call: Call): Promise<Answer> {
-    const { url, key, timeoutMs } = this.#options;
+    let response: Response;
+    let bytes: Uint8Array;
+    try {
+      response = await this.#fetch(call, AbortSignal.timeout(this.#options.timeoutMs));
+      bytes = new Uint8Array(await response.arrayBuffer());
+    } catch (cause) {
+      throw this.#unreached(call, cause);
+    }
+    if (!response.ok) throw this.#refused(call, response.status, bytes);
+    return { mediaType: response.headers.get('Content-Type') ?? 'application/octet-stream', bytes };
+  }
+
+  #fetch(call: Call, signal: AbortSignal): Promise<Response> {
+    const { url, key, headers: besides } = this.#options;
     const target = new URL(url.replace(/\/+$/, '') + call.path);
     for (const [name, value] of Object.entries(call.query ?? {})) {
       if (value !== undefined) target.searchParams.set(name, String(value));
     }
     const headers: Record<string, string> = {
-      ...this.#options.headers(),
+      ...besides(),
       Authorization: `Bearer ${key}`,
       ...call.headers,
     };
@@ -120,23 +148,9 @@ export class Caller {
       headers['Content-Type'] =
         call.json === undefined ? 'application/octet-stream' : 'application/json';
     }
-    const init: RequestInit = {
-      method: call.method,
-      headers,
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    };
+    const init: RequestInit = { method: call.method, headers, redirect: 'error', signal };
     if (body !== undefined) init.body = typeof body === 'string' ? body : new Uint8Array(body);
-    let response: Response;
-    let bytes: Uint8Array;
-    try {
-      response = await this.#options.fetch(target, init);
-      bytes = new Uint8Array(await response.arrayBuffer());
-    } catch (cause) {
-      throw this.#unreached(call, cause);
-    }
-    if (!response.ok) throw this.#refused(call, response.status, bytes);
-    return { mediaType: response.headers.get('Content-Type') ?? 'application/octet-stream', bytes };
+    return this.#options.fetch(target, init);
   }
 
   #unreached(call: Call, cause: unknown): ThroughlineError {
@@ -167,6 +181,8 @@ export class Caller {
     );
   }
 }
+
+const timedOut = (): DOMException => new DOMException('took too long', 'TimeoutError');
 
 const isUnavailable = (error: unknown): error is ThroughlineError =>
   error instanceof ThroughlineError && error.code === 'unavailable' && error.retryable;

@@ -40,6 +40,7 @@ import {
   type TimelinePage,
 } from '../model/index.ts';
 import { agentCalls, type AgentCalls } from './agent-calls.ts';
+import { FeedCalls } from './feed.ts';
 import { handedOn } from './handed-on.ts';
 import { Caller, segment, type Call, type HubClientOptions } from './call.ts';
 import { caseCalls, type CaseCalls } from './case-calls.ts';
@@ -61,10 +62,13 @@ type PortName =
  * it were in process. Throws ThroughlineError with the hub's codes, `unavailable` and `timeout`.
  */
 export class HubClient {
+  /** What is asserted, as it comes. */
+  readonly feed: FeedCalls;
   readonly #call: Caller;
 
   constructor(options: HubClientOptions) {
     this.#call = new Caller(options);
+    this.feed = new FeedCalls(this.#call);
   }
 
   master(): MasterCalls {

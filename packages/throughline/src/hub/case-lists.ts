@@ -63,31 +63,34 @@ export class CaseLists {
   }
 
   list(principal: Principal, given: CaseQuery): Promise<CasePage> {
+    return this.#deps.store.read((reader) => this.listIn(reader, principal, given));
+  }
+
+  /** The same, as of the moment that a reader sees. */
+  async listIn(reader: StoreReader, principal: Principal, given: CaseQuery): Promise<CasePage> {
     const query = parse(caseQuerySchema, given, 'query');
     const { cursor, pageSize, text, label, participant } = query;
     const bound = [principal.tenant, principal.id, principal.role, text, label, participant];
     const after = cursor === undefined ? undefined : this.#cursors.open(bound, cursor);
     const filters = [text, label, participant].some((each) => each !== undefined);
-    return this.#deps.store.read(async (reader) => {
-      const limit = filters ? looked : pageSize + 1;
-      const candidates = await this.#candidates(reader, principal, query, { after, limit });
-      const fits = await this.#filter(reader, principal, query);
-      const cases: CaseSummary[] = [];
-      let last: Place | undefined;
-      for (const candidate of candidates.slice(0, filters ? looked : pageSize)) {
-        if (cases.length === pageSize) break;
-        last = { sort: candidate.sort, key: candidate.key };
-        const open = await this.#access.find(reader, principal, candidate.activity);
-        if (open !== undefined && (await fits(open))) {
-          cases.push(await this.#summary(reader, principal, open));
-        }
+    const limit = filters ? looked : pageSize + 1;
+    const candidates = await this.#candidates(reader, principal, query, { after, limit });
+    const fits = await this.#filter(reader, principal, query);
+    const cases: CaseSummary[] = [];
+    let last: Place | undefined;
+    for (const candidate of candidates.slice(0, filters ? looked : pageSize)) {
+      if (cases.length === pageSize) break;
+      last = { sort: candidate.sort, key: candidate.key };
+      const open = await this.#access.find(reader, principal, candidate.activity);
+      if (open !== undefined && (await fits(open))) {
+        cases.push(await this.#summary(reader, principal, open));
       }
-      const final = candidates.at(-1);
-      const isEnd = last === undefined || (last.key === final?.key && candidates.length < limit);
-      return isEnd || last === undefined
-        ? { cases }
-        : { cases, cursor: this.#cursors.seal(bound, last) };
-    });
+    }
+    const final = candidates.at(-1);
+    const isEnd = last === undefined || (last.key === final?.key && candidates.length < limit);
+    return isEnd || last === undefined
+      ? { cases }
+      : { cases, cursor: this.#cursors.seal(bound, last) };
   }
 
   /** In the order of the walk, at most so many; rights are looked at later. */

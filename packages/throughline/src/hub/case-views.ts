@@ -58,34 +58,35 @@ export class CaseViews {
   }
 
   view(principal: Principal, id: string): Promise<CaseView> {
-    return this.#deps.store.read(async (reader) => {
-      const open = await this.#access.open(reader, principal, id);
-      const by = { access: this.#access, principal };
-      const seen = await seeCase(this.#deps, reader, by, open);
-      const { graph, workspace, isWhole, cases } = seen;
-      const { objects, relationships } = inOrder(seen);
-      const [handovers, conflicts]: [Handover[], Conflict[]] = [[], []];
-      for (const each of cases) {
-        handovers.push(...(await this.#usage.ofCase(reader, workspace.boxes, each.activity)));
-        conflicts.push(...(await this.#conflicts(reader, workspace.boxes, each)));
-      }
-      const view: CaseView = {
-        summary: await summarize(reader, this.#contexts, { principal, open, graph, words: graph }),
-        activities: objects.flatMap((o) => (o.kind === 'activity' ? [o.value] : [])),
-        participants: objects.flatMap((o) => (o.kind === 'participant' ? [o.value] : [])),
-        dialogs: objects.flatMap((o) => (o.kind === 'dialog' ? [o.value] : [])),
-        tasks: objects.flatMap((o) => (o.kind === 'task' ? [o.value] : [])),
-        resources: objects.flatMap((o) => (o.kind === 'resource' ? [o.value] : [])),
-        relationships: [...relationships],
-        conflicts,
-        handovers: handovers.filter(({ task }) => graph.task(task) !== undefined),
-        stuck: stuckTasks(graph),
-        modifiers: objects.flatMap((o) =>
-          o.kind === 'task' ? modifiersOf(graph, o.value.id) : [],
-        ),
-      };
-      return isWhole ? view : { ...view, truncated: true };
-    });
+    return this.#deps.store.read((reader) => this.viewIn(reader, principal, id));
+  }
+
+  /** The same, as of the moment that a reader sees. */
+  async viewIn(reader: StoreReader, principal: Principal, id: string): Promise<CaseView> {
+    const open = await this.#access.open(reader, principal, id);
+    const by = { access: this.#access, principal };
+    const seen = await seeCase(this.#deps, reader, by, open);
+    const { graph, workspace, isWhole, cases } = seen;
+    const { objects, relationships } = inOrder(seen);
+    const [handovers, conflicts]: [Handover[], Conflict[]] = [[], []];
+    for (const each of cases) {
+      handovers.push(...(await this.#usage.ofCase(reader, workspace.boxes, each.activity)));
+      conflicts.push(...(await this.#conflicts(reader, workspace.boxes, each)));
+    }
+    const view: CaseView = {
+      summary: await summarize(reader, this.#contexts, { principal, open, graph, words: graph }),
+      activities: objects.flatMap((o) => (o.kind === 'activity' ? [o.value] : [])),
+      participants: objects.flatMap((o) => (o.kind === 'participant' ? [o.value] : [])),
+      dialogs: objects.flatMap((o) => (o.kind === 'dialog' ? [o.value] : [])),
+      tasks: objects.flatMap((o) => (o.kind === 'task' ? [o.value] : [])),
+      resources: objects.flatMap((o) => (o.kind === 'resource' ? [o.value] : [])),
+      relationships: [...relationships],
+      conflicts,
+      handovers: handovers.filter(({ task }) => graph.task(task) !== undefined),
+      stuck: stuckTasks(graph),
+      modifiers: objects.flatMap((o) => (o.kind === 'task' ? modifiersOf(graph, o.value.id) : [])),
+    };
+    return isWhole ? view : { ...view, truncated: true };
   }
 
   /** Assertions in the order of their numbers. */

@@ -50,6 +50,7 @@ import { Contents, type OutputInput } from './content.ts';
 import { Contexts } from './contexts.ts';
 import { depsOf, type Deps, type HubTerms } from './deps.ts';
 import { Erasure } from './erasure.ts';
+import { Feed, type FeedOptions } from './feed.ts';
 import { Grants } from './grants.ts';
 import { systemRandom, type Random } from './ids.ts';
 import { Jwts, type JwtOptions } from './jwt.ts';
@@ -83,6 +84,7 @@ export interface HubOptions extends Partial<HubTerms> {
   readonly leaseMs?: number;
   /** Limits of tenants for which no operator set others. Default: none. */
   readonly quotas?: Partial<QuotaSettings>;
+  readonly feed?: FeedOptions;
   /** Bearer tokens of an issuer, beside the hub's own API keys. */
   readonly jwt?: JwtOptions;
 }
@@ -116,6 +118,8 @@ export type AgentView = Pick<
  * together. Every method checks rights itself; what one may not see does not exist.
  */
 export class Hub {
+  /** What is asserted, as it comes. */
+  readonly feed: Feed;
   readonly #deps: Deps;
   readonly #keys: Keys;
   readonly #sessions: PageSessions;
@@ -171,6 +175,8 @@ export class Hub {
     this.#push = new PushConfigs(deps, parts);
     this.#caseLists = new CaseLists(deps, { access, contexts, registries, labels });
     this.#views = new CaseViews(deps, { access, contexts, usage, registries });
+    const [views, lists] = [this.#views, this.#caseLists];
+    this.feed = new Feed(deps, { access, views, lists }, options.feed);
     this.#work = new CaseWork(deps, { access, contexts, registries, labels, erasure });
     this.#grants = new Grants(deps, contexts, quotas);
     this.#quotas = quotas;
@@ -439,6 +445,7 @@ export class Hub {
   }
 
   async close(): Promise<void> {
+    this.feed.close();
     await this.#deps.store.close();
   }
 }

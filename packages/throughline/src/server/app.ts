@@ -5,7 +5,7 @@ import { limits } from '../model/limits.ts';
 import type { Principal } from '../model/principal.ts';
 import { limitBody, readBody } from './body.ts';
 import type { Env } from './env.ts';
-import { checkSource, securityHeaders } from './guard.ts';
+import { checkSource, securityHeaders, streamHeaders } from './guard.ts';
 import { observed, type Answered } from './observed.ts';
 import { openApi } from './openapi.ts';
 import { servePage } from './page.ts';
@@ -14,6 +14,7 @@ import { problemResponse, problems } from './problem.ts';
 import { hubRoutes, routeGroups } from './routes.ts';
 import type { RawInput, Route } from './route.ts';
 import { serveSessions, sessionPrincipal } from './session.ts';
+import { Together } from './together.ts';
 
 /** Of Prometheus’ text format. */
 export const metricsMediaType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -33,6 +34,8 @@ export interface HubAppOptions {
   readonly mounts?: Readonly<Record<string, MountedApp>>;
   /** Folder of the built page; it is served at `/`. Absent: no page. */
   readonly page?: string | undefined;
+  /** Aborted when the server closes: answers that go on end then. */
+  readonly closing?: AbortSignal;
   /** Told of every answer with a status of 500 and more. */
   readonly onFailure?: (failure: Failure) => void;
   /** Told of every answer, once it is out. */
@@ -94,7 +97,8 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
     if (text === undefined) throw noRoute();
     return c.text(await text, 200, { 'Content-Type': metricsMediaType });
   });
-  for (const route of hubRoutes) serveRoute(app, hub, own.origin, route);
+  const place = { own, closing: options.closing, checks: new Together<boolean>() };
+  for (const route of hubRoutes) serveRoute(app, hub, place, route);
   return app;
 }
 
@@ -109,11 +113,19 @@ function answerError(thrown: unknown, c: Context<Env>, { onFailure }: HubAppOpti
   return response;
 }
 
-function serveRoute(app: Hono<Env>, hub: ServedHub, origin: string, route: Route): void {
+interface Place {
+  readonly own: URL;
+  readonly closing: AbortSignal | undefined;
+  /** Looks at credentials of answers that go on. */
+  readonly checks: Together<boolean>;
+}
+
+function serveRoute(app: Hono<Env>, hub: ServedHub, place: Place, route: Route): void {
   const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
   app.on(route.method.toUpperCase(), path, limitBody(route.maxBytes), async (c) => {
     if (!route.bySession) needKey(c);
-    return answer(route, await route.run(hub, { ...(await readInput(c, hub, route)), origin }));
+    if (route.gives === 'events') c.set('headers', streamHeaders);
+    return answer(route, await route.run(hub, await readInput(c, hub, place, route)));
   });
 }
 
@@ -134,17 +146,40 @@ function answer(route: Route, result: unknown): Response {
 async function readInput(
   c: Context<Env>,
   hub: ServedHub,
+  { own, closing, checks }: Place,
   route: Route,
-): Promise<Omit<RawInput, 'origin'>> {
+): Promise<RawInput> {
   const principal = c.get('principal');
+  const { signal } = c.req.raw;
+  const shown = [c.req.header('Authorization'), c.req.header('Cookie')].join(' ');
   return {
     principal,
+    origin: own.origin,
+    live: {
+      lastEventId: c.req.header('Last-Event-ID'),
+      signal: closing === undefined ? signal : AbortSignal.any([signal, closing]),
+      stillIn: () => checks.ask(shown, () => isStillIn(c, hub, own)),
+    },
     caller: () => callerOf(c, hub, principal),
     params: readParams(c),
     query: readQuery(c),
     body: await readBody(c, route),
     token: c.req.header('Throughline-Content-Token'),
   };
+}
+
+/** Whether the key or the session that a request came with still stands for whom it did. */
+async function isStillIn(c: Context<Env>, hub: ServedHub, own: URL): Promise<boolean> {
+  const before = c.get('principal');
+  try {
+    const now = c.get('bySession')
+      ? await sessionPrincipal(c, hub, own)
+      : await hub.authenticate(c.req.header('Authorization'));
+    return now?.tenant === before.tenant && now.id === before.id && now.role === before.role;
+  } catch (error) {
+    if (error instanceof ThroughlineError && error.code === 'unauthenticated') return false;
+    throw error;
+  }
 }
 
 /**

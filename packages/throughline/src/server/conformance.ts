@@ -101,6 +101,8 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     'get /cases/{id}/handovers/{taskId}/texts': {
       params: { id: nothing('ctx'), taskId: nothing('tsk') },
     },
+    'get /feed': { query: { after: '0', follow: 'false' } },
+    'get /cases/{id}/feed': { ...context, query: { follow: 'false' } },
     'get /terms': {},
     'get /quotas': { query: { principal: 'priya' } },
     'put /quotas': { json: { tenant: { contexts: 5 }, principal: {} } },
@@ -255,6 +257,7 @@ export class StubHub implements ServedHub {
     };
   }
 
+  readonly feed = { open: this.#reach('feed') };
   readonly admit = this.#reach('admit');
   readonly saveReply = this.#reach('saveReply');
   readonly loadTask = this.#reach('loadTask');

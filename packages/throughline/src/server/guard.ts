@@ -45,3 +45,10 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
 };
+
+/** Events must reach their reader as they come: no proxy may gather or rewrite them. */
+export const streamHeaders: Readonly<Record<string, string>> = {
+  ...securityHeaders,
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+};

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { feedEventSchema } from '../model/feed.ts';
 import { publishedSchemas } from '../model/json-schemas.ts';
 import { sessionRequestSchema } from '../model/session.ts';
 import { problemMediaType, problems } from './problem.ts';
@@ -105,8 +106,7 @@ function operation(route: Route, { name, handedOn = false }: RouteGroup, bodies:
       : {
           200: {
             description: 'OK',
-            content:
-              gives === 'bytes' ? { '*/*': {} } : json(bodies.ref(gives, 'output', `${id}Answer`)),
+            content: contentOf(gives, bodies, id),
           },
         };
   return {
@@ -118,10 +118,18 @@ function operation(route: Route, { name, handedOn = false }: RouteGroup, bodies:
       ...parameters(route.query, 'query'),
       ...(handedOn ? [{ $ref: '#/components/parameters/Caller' }] : []),
       ...(gives === 'bytes' ? [{ $ref: '#/components/parameters/ContentToken' }] : []),
+      ...(gives === 'events' ? [{ $ref: '#/components/parameters/LastEventId' }] : []),
     ],
     ...(takes === 'nothing' ? {} : { requestBody: { required: true, content } }),
     responses: { ...answer, ...problemRefs },
   };
+}
+
+/** Of an event stream the schema is that of each event’s data, as OpenAPI has no word for the stream. */
+function contentOf(gives: Exclude<Route['gives'], 'nothing'>, bodies: Bodies, id: string): Json {
+  if (gives === 'bytes') return { '*/*': {} };
+  if (gives !== 'events') return json(bodies.ref(gives, 'output', `${id}Answer`));
+  return { 'text/event-stream': { schema: bodies.ref(feedEventSchema, 'output', id) } };
 }
 
 const header = (name: string, description: string): Json => ({
@@ -275,6 +283,7 @@ export function openApi(groups: readonly RouteGroup[], origin: string): Json {
           'The Authorization value of the caller that an agent process calls for',
         ),
         ContentToken: header('Throughline-Content-Token', 'A right to read this content'),
+        LastEventId: header('Last-Event-ID', 'Goes on right after the event of this id'),
       },
       responses: problemResponses,
       schemas: { problem, ...bodies.schemas(JSON.stringify(paths)) },

@@ -8,6 +8,8 @@ import type {
   Caused,
   Correction,
   Explanation,
+  FeedItem,
+  FeedQuery,
   Grant,
   GrantRequest,
   HandoverTexts,
@@ -28,12 +30,28 @@ import type {
   Undoing,
 } from '../model/index.ts';
 
+/** Opens streams of events; throws before there is one. */
+export interface ServedFeed {
+  open(
+    principal: Principal,
+    query: FeedQuery & { readonly case?: string },
+    life: { readonly signal: AbortSignal; readonly stillIn: () => Promise<boolean> },
+  ): Promise<AsyncIterable<FeedStep>>;
+}
+
+/** What came at once, and the place behind it; without items a sign of life. */
+export interface FeedStep {
+  readonly items: readonly FeedItem[];
+  readonly cursor: string;
+}
+
 /** What the HTTP API needs of a hub. Every method checks rights itself; none is checked here. */
 export interface ServedHub extends Omit<A2aPorts, 'authenticate'>, PushPorts {
   /** `via`: the agent that was handed the credential. */
   authenticate(credential: string | undefined, via?: Principal): Promise<Principal>;
   master(principal: Principal): MasterPorts;
   agent(principal: Principal): AgentPorts;
+  readonly feed: ServedFeed;
   /** Told to everybody who is let in. */
   readonly terms: Terms;
   cases(principal: Principal, query: CaseQuery): Promise<CasePage>;

@@ -17,6 +17,17 @@ export interface RawInput {
   readonly token: string | undefined;
   /** The hub's own; begins every ContextURI. */
   readonly origin: string;
+  readonly live: Live;
+}
+
+/** What an answer needs that goes on for as long as its reader wants. */
+export interface Live {
+  /** Of the event that the reader saw last. */
+  readonly lastEventId: string | undefined;
+  /** Aborted when the reader goes and when the server closes. */
+  readonly signal: AbortSignal;
+  /** Whether what the reader showed still counts. */
+  readonly stillIn: () => Promise<boolean>;
 }
 
 interface Input<P, Q, B> extends Omit<RawInput, 'params' | 'query' | 'body'> {
@@ -41,8 +52,8 @@ interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
   readonly maxBytes?: number;
   /** The page’s cookie will do: it reads what the page shows. */
   readonly bySession?: true;
-  /** Schema of the JSON answer; `bytes` for a Response with content, or `nothing` for 204. */
-  readonly gives: z.ZodType<A> | 'bytes' | 'nothing';
+  /** Schema of the JSON answer; `bytes` and `events` for a Response with them, `nothing` for 204. */
+  readonly gives: z.ZodType<A> | 'bytes' | 'events' | 'nothing';
   readonly handle: (
     hub: ServedHub,
     input: Input<z.output<P>, z.output<Q>, z.output<B>>,
@@ -60,7 +71,7 @@ export interface Route {
   readonly takes: 'json' | 'bytes' | 'nothing';
   readonly maxBytes: number;
   readonly bySession: boolean;
-  readonly gives: z.ZodType | 'bytes' | 'nothing';
+  readonly gives: z.ZodType | 'bytes' | 'events' | 'nothing';
   /** Checks every part by its schema, then does it. */
   readonly run: (hub: ServedHub, raw: RawInput) => Promise<unknown>;
 }

@@ -1,6 +1,7 @@
 import type { RouteGroup } from './openapi.ts';
 import { agentRoutes } from './routes-agents.ts';
 import { caseRoutes } from './routes-cases.ts';
+import { feedRoutes } from './routes-feed.ts';
 import { masterRoutes } from './routes-master.ts';
 import { peopleRoutes } from './routes-people.ts';
 import type { Route } from './route.ts';
@@ -16,6 +17,7 @@ export const routeGroups: readonly RouteGroup[] = [
   { name: 'masters', description: 'What a Master needs', routes: masterRoutes },
   { name: 'people', description: 'What people ask and manage', routes: peopleRoutes },
   { name: 'cases', description: 'What people do with a case', routes: caseRoutes },
+  { name: 'feed', description: 'What is asserted, as it comes', routes: feedRoutes },
 ];
 
 export const hubRoutes: readonly Route[] = routeGroups.flatMap(({ routes }) => routes);

@@ -42,7 +42,7 @@ export interface ServedHubHandle<H extends ServedHub> {
   close(): Promise<void>;
 }
 
-const limits = { requestMs: 60_000, headersMs: 10_000, graceMs: 5_000 } as const;
+const limits = { requestMs: 60_000, headersMs: 10_000, graceMs: 5_000, idleMs: 50 } as const;
 
 /** Every address of the machine. */
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -87,9 +87,11 @@ export async function serveHub<H extends ServedHub>(
       ([name, mount]) => [name, 'app' in mount ? mount : { app: mount }] as const,
     );
     const { onFailure, onAnswer, metrics, page } = options;
+    const closing = new AbortController();
     const app = hubApp(hub, {
       origin,
       page,
+      closing: closing.signal,
       ...(onAnswer === undefined ? {} : { onAnswer }),
       ...(metrics === undefined ? {} : { metrics }),
       mounts: Object.fromEntries(agents.map(([name, { app: mounted }]) => [name, mounted])),
@@ -102,7 +104,11 @@ export async function serveHub<H extends ServedHub>(
       });
     }
     const drain = () => agents.map(([, agent]) => agent.drain?.(limits.graceMs));
-    return { url, hub, close: () => close(server, drain) };
+    const end = () => {
+      closing.abort();
+      return close(server, drain);
+    };
+    return { url, hub, close: end };
   } catch (error) {
     await close(server, () => []);
     throw error;
@@ -131,6 +137,9 @@ async function close(
   const timer = setTimeout(() => server.closeAllConnections(), limits.graceMs);
   server.close(() => resolve(undefined));
   server.closeIdleConnections();
+  // A connection that is kept for more is idle only once its answer under way has ended.
+  const idle = setInterval(() => server.closeIdleConnections(), limits.idleMs);
   await Promise.allSettled([closed, ...drain()]);
+  clearInterval(idle);
   clearTimeout(timer);
 }

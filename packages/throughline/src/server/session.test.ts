@@ -115,6 +115,8 @@ const readable = [
   'get /cases/{id}',
   'get /cases/{id}/handovers/{taskId}/texts',
   'get /cases/{id}/timeline',
+  'get /cases/{id}/feed',
+  'get /feed',
   'get /explain',
   'post /authenticate',
 ];

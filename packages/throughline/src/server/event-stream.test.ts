@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import type { FeedItem } from '../model/feed.ts';
+import { eventStream } from './event-stream.ts';
+import type { FeedStep } from './ports.ts';
+
+const item = (n: number): FeedItem => ({
+  cursor: `c${n}`,
+  event: {
+    specversion: '1.0',
+    id: `c${n}`,
+    source: 'https://hub.example',
+    time: '2031-01-01T00:00:00Z',
+    datacontenttype: 'application/json',
+    type: 'dev.throughline.feed.gap',
+    data: { reason: 'unreadable', first: n, last: n },
+  },
+});
+
+/** Steps without end, and how many were asked for. */
+function endless() {
+  const made = { steps: 0, isOver: false };
+  async function* steps(signal: AbortSignal): AsyncGenerator<FeedStep> {
+    while (!signal.aborted) {
+      made.steps += 1;
+      await sleep(0);
+      yield { items: [item(made.steps)], cursor: `c${made.steps}` };
+    }
+    made.isOver = true;
+  }
+  const open = (signal: AbortSignal) => {
+    signal.addEventListener('abort', () => {
+      made.isOver = true;
+    });
+    return Promise.resolve(steps(signal));
+  };
+  return { made, open };
+}
+
+async function* once(...steps: readonly FeedStep[]): AsyncGenerator<FeedStep> {
+  yield* steps;
+}
+
+const signal = new AbortController().signal;
+
+it('writes the events of a step at once, each with its id, and a sign of life as a comment', async () => {
+  const steps = once({ items: [item(1), item(2)], cursor: 'c2' }, { items: [], cursor: 'c9' });
+  const response = await eventStream(() => Promise.resolve(steps), { signal });
+  expect(response.headers.get('Content-Type')).toBe('text/event-stream; charset=utf-8');
+  const chunks: string[] = [];
+  for await (const chunk of response.body ?? []) chunks.push(new TextDecoder().decode(chunk));
+  const [head = '', two, sign, ...rest] = chunks;
+  expect(head.length).toBeGreaterThan(2_048);
+  expect(head.trimEnd()).toMatch(/^: +\n\nretry: \d+$/);
+  expect(two?.split('\n\n').map((each) => each.split('\n')[0])).toEqual(['id: c1', 'id: c2', '']);
+  expect(two).toContain(`data: ${JSON.stringify(item(2).event)}\n`);
+  expect(sign).toBe(': still here\nid: c9\n\n');
+  expect(rest).toEqual([]);
+});
+
+it('reads nothing for a reader that does not take, and drops it after a while', async () => {
+  const { made, open } = endless();
+  const response = await eventStream(open, { signal, stalledMs: 30 });
+  const reader = response.body?.getReader();
+  await reader?.read();
+  while (!made.isOver) await sleep(5);
+  expect(made.steps).toBeLessThan(4);
+  await expect(Promise.all([reader?.read(), reader?.read()])).rejects.toMatchObject({
+    code: 'timeout',
+  });
+});
+
+it('stops when its reader goes', async () => {
+  const { made, open } = endless();
+  const response = await eventStream(open, { signal });
+  await response.body?.cancel();
+  expect(made.isOver).toBe(true);
+});
