@@ -5,12 +5,14 @@ import type { Principal } from '../model/principal.ts';
 import { inSpan } from '../telemetry/span.ts';
 import { readContext } from './incoming.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
+import type { ProofKey } from './proof-key.ts';
 import { hubAway, retrying } from '../bindings/a2a/retry.ts';
 import { Outputs, type Ports } from './io.ts';
 import { doMessage } from './do-message.ts';
 import { doSubtask } from './do-subtask.ts';
 import { patient } from './patient.ts';
 import { reasonOf, type Work } from './work.ts';
+import type { Rewriter } from './rewriter.ts';
 import { Publisher, type Bus, type Executor, type Request } from './publisher.ts';
 
 export interface ExecutorOptions {
@@ -19,6 +21,10 @@ export interface ExecutorOptions {
   readonly principal: Principal;
   readonly handler?: AgentHandler | undefined;
   readonly onMessage?: MessageHandler | undefined;
+  /** Proves that read tokens are this agent's; its thumbprint is in the card. */
+  readonly proofKey?: ProofKey | undefined;
+  /** Shorten texts where a policy lets them be rewritten. */
+  readonly rewriters?: readonly Rewriter[] | undefined;
   readonly now?: (() => Date) | undefined;
   /** Told of what callers do not see: a handler's own errors. */
   readonly onFault?: ((error: unknown, about: { taskId: string }) => void) | undefined;
@@ -75,6 +81,7 @@ async function execute(
       principal,
       publisher,
       outputs,
+      rewriters: options.rewriters,
       fault: (error) => options.onFault?.(error, { taskId }),
       io: {
         signal,
@@ -92,7 +99,7 @@ async function execute(
     const parts = partsFromWire(request.userMessage.parts);
     const incoming = readContext(parts, request.userMessage.metadata, principal.id);
     if (incoming !== undefined && handler !== undefined) {
-      await doSubtask(work, ports, handler, incoming);
+      await doSubtask(work, ports, handler, incoming, options.proofKey);
     } else if (incoming === undefined && onMessage !== undefined) {
       await doMessage(work, onMessage, parts, request.userMessage.messageId);
     } else {

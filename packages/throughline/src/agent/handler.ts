@@ -1,4 +1,4 @@
-import type { Compressed } from '../handover/compress.ts';
+import type { Compressed, CompressOptions } from '../handover/compress.ts';
 import type { Part } from '../handover/parts.ts';
 import type { AgentContext, ContextItem } from '../model/agent-context.ts';
 import type { ContentRef } from '../model/content.ts';
@@ -41,13 +41,24 @@ export interface HandlerIo extends WorkIo {
   fetch(contextId: string): Promise<FetchedContent>;
   /**
    * All items that are text, reduced as the CompressionPolicy asks and their priorities allow, with a
-   * report of what was left out. Items of other kinds are not read; fetch them one by one.
+   * report of what was left out. Items of other kinds are not read; fetch them one by one. Texts are
+   * read for the todo items, or for `queries`; `pinned` facts survive byte for byte. How much was left
+   * goes back to the Master.
    *
    * @throws ThroughlineError `unsupported` for a Strategy that is not known.
    */
-  materials(): Promise<Compressed>;
+  materials(asked?: Pick<CompressOptions, 'queries' | 'pinned'>): Promise<Compressed>;
   /** A todo item is done; told to the Master at once. Only items of this AgentContext. */
   itemDone(itemId: string, abstract: string): Promise<void>;
+  /** What a model used for this subtask; told to the Master beside what is returned, also on failure. */
+  spent(usage: ModelSpent): void;
+}
+
+/** What one model used, by its own count. */
+export interface ModelSpent {
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }
 
 /** What a handler found of one success criterion. */

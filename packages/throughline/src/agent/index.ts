@@ -9,7 +9,16 @@ export type {
   MessageAnswer,
   MessageHandler,
   MessageIo,
+  ModelSpent,
   WorkIo,
 } from './handler.ts';
+export { modelAgent, type ModelAgentOptions } from './model-agent.ts';
 export type { AgentPorts } from './ports.ts';
+export {
+  httpCompressor,
+  modelSummariser,
+  type HttpCompressorOptions,
+  type Rewriter,
+} from './rewriter.ts';
+export { makeProofKey, type ProofKey } from './proof-key.ts';
 export { cardOf, serveAgent, type ServeAgentOptions } from './serve-agent.ts';

@@ -1,63 +1,63 @@
 import { createHash } from 'node:crypto';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
-import { compress, type Compressed, type FetchedItem } from '../handover/compress.ts';
-import { isText } from '../handover/media.ts';
 import type { AgentContext } from '../model/agent-context.ts';
 import type { ContentAccess, ContentRef } from '../model/content.ts';
 import { foreignId } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import type { FetchedContent } from './handler.ts';
+import type { IncomingContext } from './incoming.ts';
 import type { AgentPorts } from './ports.ts';
+import type { ProofKey } from './proof-key.ts';
 
 export type Ports = AgentPorts & A2aPorts;
 
-/** Reads the items of one AgentContext, each with its own right, and checks what it gets. */
+/** Reads the items of one AgentContext with the right that came along, and checks what it gets. */
 export class ItemReader {
   readonly #ports: AgentPorts;
   readonly #context: AgentContext;
-  readonly #access: ContentAccess;
+  readonly #access: ContentAccess | undefined;
+  readonly #proofKey: ProofKey | undefined;
 
-  constructor(ports: AgentPorts, context: AgentContext, access: ContentAccess) {
+  constructor(
+    ports: AgentPorts,
+    { context, access }: IncomingContext,
+    proofKey: ProofKey | undefined,
+  ) {
     this.#ports = ports;
     this.#context = context;
     this.#access = access;
+    this.#proofKey = proofKey;
   }
 
   async fetch(contextId: string): Promise<FetchedContent> {
     const item = this.#context.ContextItems.find(({ ContextID }) => ContextID === contextId);
-    const access = Object.hasOwn(this.#access, contextId) ? this.#access[contextId] : undefined;
-    if (item === undefined || access === undefined) {
+    const { token, items = {} } = this.#access ?? {};
+    const expected = Object.hasOwn(items, contextId) ? items[contextId] : undefined;
+    if (item === undefined || expected === undefined || token === undefined) {
       throw new ThroughlineError(
         'not-found',
         `There is no item ${contextId} in this AgentContext.`,
       );
     }
-    if (access.size > limits.contentBytes) {
+    if (expected.size > limits.contentBytes) {
       throw new ThroughlineError(
         'too-large',
-        `Item ${contextId} has ${access.size} bytes; at most ${limits.contentBytes} are read.`,
+        `Item ${contextId} has ${expected.size} bytes; at most ${limits.contentBytes} are read.`,
       );
     }
-    const { bytes, mediaType } = await this.#ports.getContent(item.ContextURI, access.token);
+    const { ContextURI: uri } = item;
+    const key = this.#proofKey;
+    const prove = key && (() => key.prove('GET', uri, token));
+    const { bytes, mediaType } = await this.#ports.getContent(uri, token, prove);
     const digest = `sha-256:${createHash('sha256').update(bytes).digest('hex')}`;
-    if (bytes.length !== access.size || digest !== access.digest) {
+    if (bytes.length !== expected.size || digest !== expected.digest) {
       throw new ThroughlineError(
         'damaged',
         `The content of ${contextId} is not what was handed over; ask for it again.`,
       );
     }
     return { item, mediaType, bytes, text: () => new TextDecoder().decode(bytes) };
-  }
-
-  async materials(): Promise<Compressed> {
-    const fetched: FetchedItem[] = [];
-    for (const { ContextID: id, MediaType: mediaType } of this.#context.ContextItems) {
-      const content = await this.fetch(id);
-      const { item, bytes } = content;
-      fetched.push(isText(mediaType) ? { item, text: content.text() } : { item, bytes });
-    }
-    return compress(fetched, this.#context.CompressionPolicy, { context: this.#context });
   }
 }
 

@@ -1,9 +1,20 @@
 import type { ContentRef } from '../model/content.ts';
+import type { Principal } from '../model/principal.ts';
 
 /** What an agent process needs of its hub beside the binding's ports. */
 export interface AgentPorts {
-  /** Reads a ContextURI with the token that came beside it; `not-found` for any refusal. */
-  getContent(uri: string, token: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /** Who the process's own key belongs to; a hub in the same process has no need of it. */
+  whoAmI?(): Promise<Principal>;
+  /**
+   * Reads a ContextURI with the token that came beside it. Where that is bound to a key, `prove` makes a
+   * DPoP proof, a new one for each try.
+   * `not-found` for any refusal; `gone` where it was open and its time is over.
+   */
+  getContent(
+    uri: string,
+    token: string,
+    prove?: () => Promise<string>,
+  ): Promise<{ mediaType: string; bytes: Uint8Array }>;
   /** Offloads output of one's own task. */
   putOutput(output: {
     taskId: string;

@@ -77,9 +77,14 @@ export class Publisher {
     this.#artifact(name, parts, undefined, []);
   }
 
-  /** The updated AgentContext, which is what a Master waits for. */
-  returned(context: AgentContext): void {
-    const part: Part = { kind: 'data', data: context, mediaType: agentContextMediaType };
+  /** The updated AgentContext, which is what a Master waits for; figures beside it in its part. */
+  returned(context: AgentContext, beside: Readonly<Record<string, unknown>>): void {
+    const part: Part = {
+      kind: 'data',
+      data: context,
+      mediaType: agentContextMediaType,
+      ...(Object.keys(beside).length > 0 && { metadata: { [contentAccessKey]: beside } }),
+    };
     this.#artifact('agent-context', [part], undefined, [contentAccessKey]);
   }
 

@@ -2,6 +2,13 @@ import type { AgentContext, EvaluationResult } from '../model/agent-context.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { HandlerResult } from './handler.ts';
 
+/** What there is to show for the work where the handler names nothing of its own. */
+interface Shown {
+  /** Names of outputs. */
+  readonly evidence: readonly string[];
+  readonly traces: readonly string[];
+}
+
 type CriterionResult = EvaluationResult['CriterionResults'][number];
 
 /**
@@ -13,7 +20,7 @@ type CriterionResult = EvaluationResult['CriterionResults'][number];
 export function selfCheck(
   context: AgentContext,
   found: HandlerResult,
-  evidence: readonly string[],
+  shown: Shown,
 ): EvaluationResult {
   const criteria = context.EvaluationPolicy.SuccessCriteria;
   const stranger = found.criteria?.find(
@@ -24,17 +31,23 @@ export function selfCheck(
   }
   const states = new Map(context.ItemStateUpdates.map(({ itemID, state }) => [itemID, state]));
   const isDone = context.todoItems.every(({ itemID }) => states.get(itemID) === 1);
-  const shown = isDone && evidence.length > 0 ? ('passed' as const) : ('partial' as const);
+  const { evidence, traces } = shown;
+  const byDefault = isDone && evidence.length > 0 ? ('passed' as const) : ('partial' as const);
   const results = criteria.map(({ CriterionID }): CriterionResult => {
     const finding = found.criteria?.find(({ id }) => id === CriterionID);
     if (finding === undefined) {
-      return { CriterionID, Status: shown, EvidenceRefs: [...evidence], TraceRefs: [] };
+      return {
+        CriterionID,
+        Status: byDefault,
+        EvidenceRefs: [...evidence],
+        TraceRefs: [...traces],
+      };
     }
     return {
       CriterionID,
       Status: finding.passed ? 'passed' : 'failed',
       EvidenceRefs: [...finding.evidence],
-      TraceRefs: [...(finding.traces ?? [])],
+      TraceRefs: [...(finding.traces ?? traces)],
     };
   });
   const required = results.filter((_, at) => criteria[at]?.Required === true);

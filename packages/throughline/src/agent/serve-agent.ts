@@ -2,12 +2,15 @@ import { agentCard, type AgentDescription } from '../bindings/a2a/card.ts';
 import type { Push } from '../bindings/a2a/push-sender.ts';
 import type { GrpcOptions } from '../bindings/a2a/serve-grpc.ts';
 import { serveA2a, type ServedAgent } from '../bindings/a2a/serve.ts';
-import { contentAccessKey } from '../model/content.ts';
+import { contentAccessKey, proofKeyParam } from '../model/content.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Terms } from '../model/terms.ts';
+import { checkStart } from './check-start.ts';
 import { makeExecutor } from './executor.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
 import type { Ports } from './io.ts';
+import type { Rewriter } from './rewriter.ts';
+import type { ProofKey } from './proof-key.ts';
 
 type Card = ReturnType<typeof agentCard>;
 
@@ -21,10 +24,14 @@ export interface ServeAgentOptions {
   readonly handler?: AgentHandler;
   /** Answers messages without an AgentContext. */
   readonly onMessage?: MessageHandler;
+  /** Shorten texts where a CompressionPolicy lets them be rewritten. Default: none, texts are extracted. */
+  readonly rewriters?: readonly Rewriter[];
   readonly host?: string;
   /** Default: a free one. */
   readonly port?: number;
   readonly publicUrl?: string;
+  /** AgentContexts may come in over plain http from other machines: a network that is private anyhow. */
+  readonly plainHttp?: boolean;
   /** How the hub treats contexts, as `hub.terms` says; stated in the card. */
   readonly terms?: Terms;
   /** Serves gRPC too, on a port of its own. Default: not. */
@@ -33,6 +40,8 @@ export interface ServeAgentOptions {
   readonly push?: Push;
   /** What callers with an identity get to see instead of the card. */
   readonly extendedCard?: Card;
+  /** Read tokens made for this agent are bound to it; see `makeProofKey`. */
+  readonly proofKey?: ProofKey;
   readonly now?: () => Date;
   /** Told of what callers do not see; must not throw. */
   readonly onFault?: (error: unknown, about: { taskId?: string }) => void;
@@ -41,7 +50,7 @@ export interface ServeAgentOptions {
 /** The card of an agent made with this library. */
 export function cardOf(
   description: AgentDescription,
-  { takesContexts }: { takesContexts: boolean },
+  { takesContexts, proofKey }: { takesContexts: boolean; proofKey?: ProofKey | undefined },
 ): Card {
   const card = agentCard(description);
   if (!takesContexts || card.capabilities === undefined) return card;
@@ -55,7 +64,7 @@ export function cardOf(
           uri: contentAccessKey,
           description: 'Takes an AgentContext as one part and returns it as an artifact.',
           required: false,
-          params: undefined,
+          params: proofKey && { [proofKeyParam]: proofKey.thumbprint },
         },
       ],
     },
@@ -65,23 +74,29 @@ export function cardOf(
 /**
  * Serves an agent on an address of its own: AgentContexts go to `handler`, other messages to
  * `onMessage`. What an earlier process left unfinished is taken up at once, from the handler's start.
+ *
+ * @throws ThroughlineError `invalid` with neither of them, with another's key, or where AgentContexts
+ *   would come in over plain http from elsewhere; `unauthenticated` for a key that the hub does not know.
  */
-export function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
-  const { card, ports, principal, handler, onMessage, now, onFault } = options;
-  const { host, port, publicUrl, terms, grpc, push, extendedCard } = options;
+export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
+  await checkStart(options);
+  const {
+    card,
+    principal,
+    handler,
+    onMessage,
+    rewriters,
+    proofKey,
+    plainHttp: _,
+    ...rest
+  } = options;
+  const { ports, now, onFault } = rest;
+  const takesContexts = handler !== undefined;
+  const work = { ports, principal, handler, onMessage, rewriters, proofKey, now, onFault };
   return serveA2a({
-    card: (url) => cardOf({ ...card, url }, { takesContexts: handler !== undefined }),
-    ports,
+    ...rest,
+    card: (url) => cardOf({ ...card, url }, { takesContexts, proofKey }),
     agent: principal,
-    executor: makeExecutor({ ports, principal, handler, onMessage, now, onFault }),
-    ...(host !== undefined && { host }),
-    ...(port !== undefined && { port }),
-    ...(publicUrl !== undefined && { publicUrl }),
-    ...(terms !== undefined && { terms }),
-    ...(grpc !== undefined && { grpc }),
-    ...(push !== undefined && { push }),
-    ...(extendedCard !== undefined && { extendedCard }),
-    ...(now !== undefined && { now }),
-    ...(onFault !== undefined && { onFault }),
+    executor: makeExecutor(work),
   });
 }

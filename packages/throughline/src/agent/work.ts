@@ -3,6 +3,7 @@ import type { Principal } from '../model/principal.ts';
 import type { WorkIo } from './handler.ts';
 import type { Outputs } from './io.ts';
 import type { Publisher } from './publisher.ts';
+import type { Rewriter } from './rewriter.ts';
 
 /** One piece of work, as the two kinds of it share it. */
 export interface Work {
@@ -10,6 +11,7 @@ export interface Work {
   readonly publisher: Publisher;
   readonly outputs: Outputs;
   readonly io: WorkIo;
+  readonly rewriters: readonly Rewriter[] | undefined;
   /** Tells the operator of what the caller does not see. */
   readonly fault: (error: unknown) => void;
 }

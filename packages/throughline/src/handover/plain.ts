@@ -106,7 +106,7 @@ export function fromPlain(sent: AgentContext, answer: PlainAnswer): AgentContext
     .join('\n\n');
   const abstracts = sent.todoItems.map(({ itemID }) => {
     const named = answer.outputs.find(({ name }) => name === itemID);
-    return { itemID, outputabstract: cut(named?.abstract || whole) };
+    return { itemID, outputabstract: abstractOf(named?.abstract || whole) };
   });
   return {
     ...sent,
@@ -124,13 +124,13 @@ export function fromPlain(sent: AgentContext, answer: PlainAnswer): AgentContext
         EvidenceRefs: answer.outputs.map(({ name }) => name),
         TraceRefs: [],
       })),
-      FailureReason: answer.completed ? '' : cut(answer.text),
+      FailureReason: answer.completed ? '' : abstractOf(answer.text),
     },
   };
 }
 
-/** Cuts with a mark, and never inside a surrogate pair. */
-function cut(text: string): string {
+/** What of a text goes into an `outputabstract`: cut with a mark, and never inside a surrogate pair. */
+export function abstractOf(text: string): string {
   if (text.length <= abstractLength) return text;
   const head = text.slice(0, abstractLength);
   return `${head.isWellFormed() ? head : head.slice(0, -1)} […]`;

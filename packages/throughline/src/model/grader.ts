@@ -15,7 +15,7 @@ export type Graded = z.infer<typeof gradedSchema>;
  * agent that checks itself, and the Master that checks the agent.
  */
 export const graderSpecSchema = z.discriminatedUnion('by', [
-  /** JSON that a JSON Schema (2020-12) accepts. */
+  /** JSON that a JSON Schema accepts. */
   z.strictObject({
     by: z.literal('schema'),
     of: gradedSchema,

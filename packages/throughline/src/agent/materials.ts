@@ -1,0 +1,68 @@
+import {
+  compress,
+  rewriteRequests,
+  type Compressed,
+  type CompressOptions,
+  type FetchedItem,
+  type Rewrite,
+} from '../handover/compress.ts';
+import { isText } from '../handover/media.ts';
+import type { AgentContext } from '../model/agent-context.ts';
+import type { FetchedContent } from './handler.ts';
+import type { Rewriter } from './rewriter.ts';
+
+export interface MaterialsOptions extends Pick<CompressOptions, 'queries' | 'pinned'> {
+  readonly fetch: (contextId: string) => Promise<FetchedContent>;
+  /** Asked where LossTolerance lets texts be rewritten. */
+  readonly rewriters?: readonly Rewriter[] | undefined;
+  readonly signal: AbortSignal;
+  /** Told of a rewriter that failed: extraction then does its work. */
+  readonly fault: (error: unknown) => void;
+}
+
+/** Fetches the items that are text and reduces them as the policy asks and their priorities allow. */
+export async function readMaterials(
+  context: AgentContext,
+  { fetch, rewriters = [], signal, fault, ...asked }: MaterialsOptions,
+): Promise<Compressed> {
+  const items: FetchedItem[] = [];
+  for (const item of context.ContextItems) {
+    items.push(await fetched(item.ContextID, item.MediaType, fetch));
+  }
+  const { CompressionPolicy: policy } = context;
+  const options: CompressOptions = { ...asked, context };
+  if (policy === undefined || rewriters.length === 0) return compress(items, policy, options);
+  const rewrites: Rewrite[] = [];
+  for (const request of rewriteRequests(items, policy, options)) {
+    const rewriter = rewriters.find(({ kind }) => request.kinds.includes(kind));
+    if (rewriter === undefined) continue;
+    try {
+      rewrites.push(await rewriter.rewrite(request, signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      fault(error);
+    }
+  }
+  return compress(items, policy, { ...options, rewrites });
+}
+
+async function fetched(
+  contextId: string,
+  declared: string,
+  fetch: MaterialsOptions['fetch'],
+): Promise<FetchedItem> {
+  const { item, bytes } = await fetch(contextId);
+  if (!isText(declared)) return { item, bytes };
+  const text = decoded(bytes, declared);
+  return text === undefined ? { item, bytes } : { item, text };
+}
+
+/** By the charset that the media type names; undefined for one that is not known. */
+function decoded(bytes: Uint8Array, mediaType: string): string | undefined {
+  const charset = /;\s*charset="?([\w.:-]+)"?/i.exec(mediaType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
