@@ -6,6 +6,7 @@ import {
   hkdfSync,
   timingSafeEqual,
 } from 'node:crypto';
+import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import type { Store, StoreReader, StoreWriter } from '../store/store.ts';
 import { systemRandom, type Random } from './ids.ts';
@@ -46,6 +47,16 @@ export class KeyBox {
         `the sealed part of ${label} does not open under its key; restore the data folder from a backup`,
         { cause },
       );
+    }
+  }
+
+  /** Whether these bytes were sealed under this label and this key. */
+  opens(label: string, sealed: Uint8Array): boolean {
+    try {
+      this.openBytes(label, sealed);
+      return true;
+    } catch {
+      return false;
     }
   }
 
@@ -98,7 +109,10 @@ const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).d
 export const digestOf = (bytes: Uint8Array): string =>
   `sha-256:${createHash('sha256').update(bytes).digest('hex')}`;
 
-const caseKeyKind = 'case-key';
+export const caseKeyKind = 'case-key';
+/** Record by which a store is known to belong to a domain key. */
+export const domainMark = { kind: 'domain', key: 'mark' } as const;
+const markShape = z.looseObject({ restoring: z.string().optional() });
 
 /** Key of a scope that is gone for good: nothing may be sealed there again. */
 const destroyed = (scope: string) =>
@@ -128,9 +142,12 @@ export class Vault {
     this.domain = new KeyBox(this.derive('domain'), random);
   }
 
-  /** Throws `damaged` when the store was written under another domain key. Marks a new one. */
-  async claim(store: Store): Promise<void> {
-    const mark = { kind: 'domain', key: 'mark' };
+  /**
+   * Throws `damaged` when the store was written under another domain key, or is being filled by another
+   * restore than the one named. Marks a new one.
+   */
+  async claim(store: Store, restoring?: string): Promise<void> {
+    const mark = domainMark;
     const known = await store.read((reader) => reader.record(mark));
     if (known === undefined) {
       const { sealed } = this.domain.seal('domain/mark', 'ours');
@@ -139,6 +156,12 @@ export class Vault {
         if ((await writer.record(mark)) === undefined) await writer.putRecord(record);
       });
       return;
+    }
+    if (markShape.parse(known.shape).restoring !== restoring) {
+      throw new ThroughlineError(
+        'damaged',
+        'the store was being filled from a backup, and that was not finished; run throughline restore again',
+      );
     }
     try {
       this.domain.open('domain/mark', known.sealed ?? new Uint8Array());
@@ -149,6 +172,10 @@ export class Vault {
         { cause },
       );
     }
+  }
+
+  random(bytes: number): Uint8Array {
+    return this.#random(bytes);
   }
 
   /** A key of its own for one purpose. */

@@ -134,8 +134,6 @@ describe.each(stores)('export and import on %s', (_, open) => {
     await scene.hub.eraseCase(priya, contextId);
     await scene.hub.archive.importing.import(fileOf(file));
     expect(await bytesOf(scene.hub.archive.exporting.tenant(boss))).not.toContain(secret);
-    const cut = altered(file, (lines) => lines.map((line) => line.replaceAll('asr_0', 'asr_z')));
-    expect(await refused(scene.hub.archive.importing.import(fileOf(cut)))).toBeDefined();
   });
 
   test('whoever neither owns a case nor operates its tenant gets no export', async () => {
@@ -177,14 +175,15 @@ function swapFirst(from: string, to: string) {
   return (lines: string[]): string[] => lines.with(0, lines[0]?.replace(from, to) ?? '');
 }
 
+const swap = (kind: string, from: string | RegExp, to: string) => (lines: string[]) =>
+  lines.with(find(lines, kind), lines[find(lines, kind)]?.replace(from, to) ?? '');
+
 async function* endless(): AsyncGenerator<Uint8Array> {
   for (;;) yield Buffer.alloc(1_048_576, 'x');
 }
 
 describe('a file that is not as it should be', () => {
   const open = stores[0]?.[1] ?? (() => Promise.reject(new Error('no store')));
-  const swap = (kind: string, from: string | RegExp, to: string) => (lines: string[]) =>
-    lines.with(find(lines, kind), lines[find(lines, kind)]?.replace(from, to) ?? '');
 
   type Bad = [string, change: (text: string) => string, code: string, at: number | undefined];
   const bad: Bad[] = [

@@ -1,16 +1,37 @@
 import type { Deps } from '../deps.ts';
+import type { Erasure } from '../erasure.ts';
+import { backUp, type Moment, type Sinks } from './backup.ts';
 import { Exporting, type ExportParts } from './exporting.ts';
 import { Importing } from './importing.ts';
 import type { PutParts } from './record-puts.ts';
+import { finishRestore } from './restore.ts';
 
-/** The hub's history as something that can be carried away, brought in, and checked. */
+export type ArchiveParts = ExportParts & PutParts & { readonly erasure: Erasure };
+
+/**
+ * The hub's history as something that can be carried away, brought in, and checked. All but the exports
+ * are for whoever holds the store and its key: rights are not asked for.
+ */
 export class Archive {
   readonly exporting: Exporting;
-  /** For whoever holds the store and its key: rights are not asked for. */
   readonly importing: Importing;
+  readonly #deps: Deps;
+  readonly #parts: ArchiveParts;
 
-  constructor(deps: Deps, parts: ExportParts & PutParts) {
+  constructor(deps: Deps, parts: ArchiveParts) {
+    this.#deps = deps;
+    this.#parts = parts;
     this.exporting = new Exporting(deps, parts);
     this.importing = new Importing(deps, parts);
+  }
+
+  /** Copies everything, as of one moment, while the hub goes on. */
+  backUp(sinks: Sinks): Promise<Moment> {
+    return backUp(this.#deps, sinks);
+  }
+
+  /** The last step of a restore: see `fillFrom`. */
+  finishRestore(): Promise<void> {
+    return finishRestore(this.#deps, this.#parts);
   }
 }
