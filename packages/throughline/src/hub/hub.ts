@@ -80,6 +80,8 @@ export interface HubOptions extends Partial<HubTerms> {
   readonly origin: string;
   readonly clock?: () => Date;
   readonly random?: Random;
+  /** Name of the restore that fills the store, while it does. */
+  readonly restoring?: string;
   /** How long a message that was let in may take until its task is stored. Default: 30 s. */
   readonly leaseMs?: number;
   /** Limits of tenants for which no operator set others. Default: none. */
@@ -142,7 +144,7 @@ export class Hub {
   /** Throws `damaged` when the store belongs to another domain key, `invalid` for terms that can't be. */
   static async open(options: HubOptions): Promise<Hub> {
     const hub = new Hub(options);
-    await hub.#deps.vault.claim(options.store);
+    await hub.#deps.vault.claim(options.store, options.restoring);
     return hub;
   }
 
@@ -181,7 +183,7 @@ export class Hub {
     this.#grants = new Grants(deps, contexts, quotas);
     this.#quotas = quotas;
     this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure });
-    this.archive = new Archive(deps, { ...parts, access, usage, labels });
+    this.archive = new Archive(deps, { ...parts, access, usage, labels, erasure });
     this.#master = {
       registries,
       tasks,
