@@ -1,13 +1,15 @@
 /**
  * What can go wrong, one code each. A binding maps codes to its wire in one table.
  *
- * `not-found` is also the answer for what the caller may not see, so that an id can't be probed.
+ * `not-found` is also the answer for what the caller may not see, so that an id can't be probed. `gone`
+ * is for those who could see it: its time is over, and the message says how to get it again.
  */
 export const errorCodes = [
   'invalid',
   'too-large',
   'unauthenticated',
   'not-found',
+  'gone',
   'context-refused',
   'conflict',
   'terminal',

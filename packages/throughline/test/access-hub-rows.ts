@@ -212,7 +212,7 @@ export const hubRows: Readonly<Record<string, HubRow>> = {
   'master.readToken': {
     allowed: part,
     call: (hub, principal, ids) =>
-      hub.master(principal).readToken({ uri: contentUri(ids), audience: 'x', seconds: 60 }),
+      hub.master(principal).readToken({ uris: [contentUri(ids)], audience: 'x', seconds: 60 }),
   },
   'master.callToken': {
     allowed: 'anyone',

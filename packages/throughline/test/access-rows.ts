@@ -53,6 +53,17 @@ const inPath = (id: string): Sample => ({ params: { id } });
 export const held = 'a statement is held against what the graph knows of its object';
 export const bytes = new Uint8Array([1]);
 export const newResource = `res_${'1'.repeat(26)}`;
+const cutting = (ids: Ids) => ({
+  uri: contentUri(ids),
+  selector: { conformsTo: 'http://tools.ietf.org/rfc/rfc9110', value: 'bytes=0-0' },
+  resource: newResource,
+});
+const narrowing = (ids: Ids) => ({
+  token: 'no.to.ken',
+  uris: [contentUri(ids)],
+  seconds: 60,
+  thumbprint: 'x'.repeat(43),
+});
 export const newTask = `tsk_${'1'.repeat(26)}`;
 export const admission = ({ context }: Ids) => ({
   agent: people.agent.id,
@@ -190,7 +201,17 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
   'get /content/{id}': { allowed: part, sample: ({ resource }) => inPath(resource) },
   'post /content-tokens': {
     allowed: part,
-    sample: (ids) => ({ json: { uri: contentUri(ids), audience: 'x', seconds: 60 } }),
+    sample: (ids) => ({ json: { uris: [contentUri(ids)], audience: 'x', seconds: 60 } }),
+  },
+  // By holding a token, and by nothing else.
+  'post /content-tokens/narrow': { allowed: [], sample: (ids) => ({ json: narrowing(ids) }) },
+  'post /content-tokens/revoke': {
+    allowed: part,
+    sample: ({ activity }) => ({ json: { activity } }),
+  },
+  'post /content-cuts': {
+    allowed: part,
+    sample: (ids) => ({ json: cutting(ids) }),
   },
   'post /call-tokens': {
     allowed: 'anyone',

@@ -97,7 +97,7 @@ export class World {
       mediaType: 'text/plain',
       bytes: new TextEncoder().encode(text),
     });
-    const token = await master.readToken({ uri: ref.uri, audience: 'worker', seconds: 60 });
+    const token = await master.readToken({ uris: [ref.uri], audience: 'worker', seconds: 60 });
     const context = change(
       makeAgentContext({
         agent: { id: 'worker', name: 'Worker' },
@@ -119,7 +119,8 @@ export class World {
       }),
     );
     const access: ContentAccess = {
-      [ref.resource]: { digest: ref.digest, size: ref.size, token },
+      token,
+      items: { [ref.resource]: { digest: ref.digest, size: ref.size } },
     };
     return {
       context,

@@ -15,7 +15,8 @@ const bounds = { bytes: 1_048_576, depth: limits.jsonDepth };
 
 export interface IncomingContext {
   readonly context: AgentContext;
-  readonly access: ContentAccess;
+  /** Absent: nothing of it may be read. */
+  readonly access?: ContentAccess;
 }
 
 /**
@@ -49,12 +50,13 @@ export function readContext(
       `AgentID: this AgentContext is for another agent than ${self}.`,
     );
   }
-  const given = part.metadata?.[contentAccessKey] ?? metadata?.[contentAccessKey] ?? {};
+  const given = part.metadata?.[contentAccessKey] ?? metadata?.[contentAccessKey];
+  if (given === undefined) return { context: context.data };
   const access = contentAccessSchema.safeParse(given);
   if (!access.success) {
     throw new ThroughlineError(
       'invalid',
-      `metadata["${contentAccessKey}"] is not valid: it holds digest, size and token by ContextID.`,
+      `metadata["${contentAccessKey}"] is not valid: it holds a token, and digest and size by ContextID.`,
     );
   }
   return { context: context.data, access: access.data };

@@ -10,6 +10,7 @@ export const patient = (
   signal: AbortSignal,
   backoff: Backoff = hubAway,
 ): AgentPorts => ({
-  getContent: (uri, token) => retrying(backoff, () => ports.getContent(uri, token), { signal }),
+  getContent: (uri, token, prove) =>
+    retrying(backoff, () => ports.getContent(uri, token, prove), { signal }),
   putOutput: (output) => retrying(backoff, () => ports.putOutput(output), { signal }),
 });

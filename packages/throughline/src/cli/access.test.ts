@@ -283,7 +283,7 @@ describe('what is not one’s own', () => {
     const uri = `${served.url}/content/${there.content.real}`;
     const token = await clientOf('reader')
       .master()
-      .readToken({ uri, audience: 'stranger', seconds: 60 });
+      .readToken({ uris: [uri], audience: 'stranger', seconds: 60 });
     const read = await clientOf('stranger').agent().getContent(uri, token);
     const hash = createHash('sha256').update(read.bytes).digest('hex');
     expect(hash).toBe(createHash('sha256').update('content of Priya').digest('hex'));

@@ -13,6 +13,10 @@ export interface Opened {
   readonly domainKey: Uint8Array;
 }
 
+/** Whether a store is one that other hubs reach, too. */
+export const isShared = (where: string | undefined): boolean =>
+  /^[a-z][a-z0-9+.-]+:\/\//i.test(where ?? '');
+
 /**
  * Opens the store that `--store` names, a `postgres://` URL or the path of a SQLite file, with the key
  * that belongs to it. Throws `unsupported` for a URL of anything else, `damaged` where a store has

@@ -3,7 +3,7 @@ import type { Swept } from '../model/terms.ts';
 import { duration } from './duration.ts';
 import { startSweeping } from './sweeping.ts';
 
-const nothing: Swept = { contexts: 0, tasks: 0, replies: 0, cases: 0, more: false };
+const nothing: Swept = { contexts: 0, tasks: 0, replies: 0, cases: 0, contents: 0, more: false };
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -35,16 +35,18 @@ export function startSweeping(
     }, wait).unref();
   };
   const sweepAll = async (): Promise<void> => {
-    const all = { contexts: 0, tasks: 0, replies: 0, cases: 0, more: true };
+    const all = { contexts: 0, tasks: 0, replies: 0, cases: 0, contents: 0, more: true };
     for (let pass = 0; all.more && !signal.aborted && pass < maxPasses; pass++) {
       const swept = await hub.sweep();
       all.contexts += swept.contexts;
       all.tasks += swept.tasks;
       all.replies += swept.replies;
       all.cases += swept.cases;
+      all.contents += swept.contents;
       all.more = swept.more;
     }
-    if (all.contexts + all.tasks + all.replies + all.cases > 0) onSwept?.(all);
+    const { more: _more, ...ended } = all;
+    if (Object.values(ended).some((count) => count > 0)) onSwept?.(all);
   };
   next();
   return {

@@ -13,8 +13,9 @@ import { currentTrace } from '../telemetry/trace.ts';
 import { createOutbound, type OutboundOptions } from '../transports/index.ts';
 import { DataFolder } from './data-folder.ts';
 import { jwtOptions, type JwtSettings } from './jwt-keys.ts';
-import { openStore } from './open-store.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
+import { openContent, type ContentSettings } from './open-content.ts';
+import { isShared, openStore } from './open-store.ts';
 import { pageFolder } from './page-folder.ts';
 import { startSweeping } from './sweeping.ts';
 import { sendsSpans, startTelemetry } from './telemetry/telemetry.ts';
@@ -32,6 +33,8 @@ export interface OpenHubOptions extends Partial<HubTerms> {
   readonly jwt?: JwtSettings;
   /** Limits of tenants for which no operator set others. */
   readonly quotas?: Partial<Quotas>;
+  /** Where offloaded content is kept. Default: in the folder, or in a database elsewhere. */
+  readonly content?: ContentSettings;
 }
 
 /** Who the key in the data folder belongs to. */
@@ -47,11 +50,13 @@ export async function openHub(options: OpenHubOptions): Promise<Hub> {
   const { store, domainKey } = await openStore(folder, options.store, options.domainKeyFile);
   try {
     const { origin, jwt, quotas } = options;
+    const content = await openContent(folder, options.content ?? {}, isShared(options.store));
     return await Hub.open({
       ...termsIn(options),
       store,
       domainKey,
       origin,
+      content,
       ...(jwt === undefined ? {} : { jwt: jwtOptions(jwt) }),
       ...(quotas === undefined ? {} : { quotas }),
     });

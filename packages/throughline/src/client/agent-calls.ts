@@ -1,11 +1,16 @@
 import { contentRefSchema, type ContentRef } from '../model/content.ts';
 import type { Caller } from './call.ts';
+import { proofHeader } from './content-calls.ts';
 import { contentPath } from './content-path.ts';
 
 /** What an agent's runtime needs of its hub, over HTTP. */
 export interface AgentCalls {
-  /** Reads a ContextURI with the token that came beside it; `not-found` for any refusal. */
-  getContent(uri: string, token: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /** Reads a ContextURI with the token that came beside it, and a new DPoP proof where that is bound to a key. */
+  getContent(
+    uri: string,
+    token: string,
+    prove?: () => Promise<string>,
+  ): Promise<{ mediaType: string; bytes: Uint8Array }>;
   /** Offloads output of one's own task. */
   putOutput(output: {
     taskId: string;
@@ -16,11 +21,13 @@ export interface AgentCalls {
 }
 
 export const agentCalls = (hub: Caller): AgentCalls => ({
-  getContent: async (uri, token) =>
+  getContent: async (uri, token, prove) =>
     hub.bytes({
       method: 'GET',
       path: contentPath(uri),
-      headers: { 'Throughline-Content-Token': token },
+      headers: { 'Throughline-Content-Token': token, ...proofHeader(await prove?.()) },
+      // A proof is good once.
+      idempotent: prove === undefined,
     }),
   putOutput: async ({ bytes, ...query }) =>
     // By its name in its task: put twice, it is there once.

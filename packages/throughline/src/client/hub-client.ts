@@ -44,6 +44,7 @@ import { FeedCalls } from './feed.ts';
 import { handedOn } from './handed-on.ts';
 import { Caller, segment, type Call, type HubClientOptions } from './call.ts';
 import { caseCalls, type CaseCalls } from './case-calls.ts';
+import { contentCalls, type ContentCalls } from './content-calls.ts';
 import { unlessMissing } from './missing.ts';
 import { masterCalls, type MasterCalls } from './master-calls.ts';
 import { pushCalls, type PushCalls } from './push-calls.ts';
@@ -64,11 +65,14 @@ type PortName =
 export class HubClient {
   /** What is asserted, as it comes. */
   readonly feed: FeedCalls;
+  /** Parts of offloaded content, and rights to read it. */
+  readonly content: ContentCalls;
   readonly #call: Caller;
 
   constructor(options: HubClientOptions) {
     this.#call = new Caller(options);
     this.feed = new FeedCalls(this.#call);
+    this.content = contentCalls(this.#call);
   }
 
   master(): MasterCalls {
@@ -80,9 +84,10 @@ export class HubClient {
   }
 
   /** The binding's and the runtime's ports in one object, as `serveAgent` takes them. */
-  ports(): AgentCalls & PushCalls & Pick<HubClient, PortName> {
+  ports(): AgentCalls & PushCalls & Pick<HubClient, PortName | 'whoAmI'> {
     return {
       ...this.agent(),
+      whoAmI: () => this.whoAmI(),
       authenticate: (credential) => this.authenticate(credential),
       admit: (caller, request) => this.admit(caller, request),
       saveReply: (caller, reply, seen) => this.saveReply(caller, reply, seen),

@@ -88,7 +88,7 @@ const calls: Readonly<Record<string, Call>> = {
     scene.hub.master(by).getContent(`https://hub.example/content/${id}`),
   'getContent whole': ({ scene }, id, by) => scene.hub.master(by).getContent(id),
   readToken: ({ scene }, id, by) =>
-    scene.hub.master(by).readToken({ uri: id, audience: 'checker', seconds: 60 }),
+    scene.hub.master(by).readToken({ uris: [id], audience: 'checker', seconds: 60 }),
   putOutput: ({ scene }, taskId) =>
     scene.hub.agent(desk).putOutput({ taskId, name: 'x', mediaType, bytes }),
   'saveRun activity': ({ scene }, activity, by) =>

@@ -1,25 +1,19 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
-import {
-  digest as digestSchema,
-  foreignId,
-  idSchema,
-  limits,
-  type ContentRef,
-  type Principal,
-} from '../model/index.ts';
-import type { StoreReader, StoreWriter } from '../store/store.ts';
-import { authorize, may } from './authorize.ts';
+import { foreignId, idSchema, limits, type ContentRef, type Principal } from '../model/index.ts';
+import type { StoreWriter } from '../store/store.ts';
+import { authorize } from './authorize.ts';
 import { CaseBoxes } from './case-boxes.ts';
+import type { ContentObjects, ObjectPlace } from './content-objects.ts';
+import { contentNotes, findNote, keptBy } from './content-records.ts';
+import { uriOf } from './content-rights.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
-import type { Quotas, Stored } from './quotas.ts';
+import type { Quotas } from './quotas.ts';
 import { originOf } from './origins.ts';
 import { Recorder } from './recorder.ts';
-import { Records, toJson, type Kept } from './records.ts';
 import { notFound, parse } from './refusals.ts';
 import { guardTask, type TaskStore } from './task-records.ts';
-import { ReadTokens, tokenSeconds } from './tokens.ts';
 import { digestOf } from './vault.ts';
 
 const mediaType = z
@@ -27,96 +21,67 @@ const mediaType = z
   .max(255)
   .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;.*)?$/, { message: 'must be a media type' });
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
+const keeping = {
+  /** Seconds that it is served; absent: as long as its case is there. */
+  keepSeconds: z.int().min(1).max(315_360_000).exactOptional(),
+  /** Label of the region that it may lie in; absent: the hub's. */
+  region: z.string().min(1).max(64).exactOptional(),
+};
 const contentSchema = z.object({
   activity: idSchema('activity'),
   resource: idSchema('resource'),
   mediaType,
   bytes,
+  ...keeping,
 });
 const outputSchema = z.object({
   taskId: foreignId,
   name: z.string().min(1).max(255),
   mediaType,
   bytes,
-});
-const tokenSchema = z.object({
-  uri: z.string(),
-  audience: foreignId,
-  seconds: z.int().min(1).max(tokenSeconds),
+  ...keeping,
 });
 export type ContentInput = z.input<typeof contentSchema>;
 export type OutputInput = z.input<typeof outputSchema>;
 
-const notes = new Records(
-  'content',
-  z.object({
-    activity: z.string(),
-    size: z.int(),
-    digest: digestSchema,
-    /** Participants that may read it: those in the Dialog of its task when the task put it out. */
-    readers: z.array(z.string()).optional(),
-  }),
-  z.object({ tenant: foreignId, keeper: foreignId, mediaType: z.string() }),
-);
-const knownShape = z.looseObject({
-  value: z.looseObject({ digest: z.string().optional(), size: z.number().optional() }),
-});
-type Note = Kept<
-  { activity: string; size: number; digest: string; readers?: string[] | undefined },
-  { tenant: string; keeper: string; mediaType: string }
->;
-/** The bytes, apart from what is known of them, sealed with their case. */
-const bytesKind = 'content-bytes';
-export const contentKinds: readonly string[] = [notes.kind, bytesKind];
-
-/** Bytes that each keeper has in a case. */
-export async function contentBytesOf(
-  { vault }: Deps,
-  reader: StoreReader,
-  activity: string,
-): Promise<Stored[]> {
-  const box = await vault.caseBox(reader, activity);
-  const query = { index: { activity }, limit: 100_000 };
-  const found = await notes.find(reader, () => box, query);
-  return found.flatMap(({ content, shape }) =>
-    content === undefined
-      ? []
-      : [{ tenant: content.tenant, id: content.keeper, bytes: shape.size }],
-  );
-}
-
-interface Put {
+/** What is to be kept, once it is known that it may be. */
+export interface Keeping {
   readonly activity: string;
   readonly resource: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
+  readonly keepSeconds?: number;
+  readonly region?: string;
   /** Task that put it out, and the Participants that may then read it. */
   readonly task?: string;
   readonly readers?: readonly string[];
+  /** In the write that keeps it; not where the same is kept already. */
+  readonly tell?: (writer: StoreWriter, ref: ContentRef) => Promise<void>;
 }
 
-/** Offloaded content behind ContextURIs: stable, without a secret, checked before it is served. */
+/** Offloads content behind ContextURIs: stable, without a secret. Its bytes lie outside of the store. */
 export class Contents {
   readonly #deps: Deps;
   readonly #registries: Registries;
   readonly #tasks: TaskStore;
-  readonly #tokens: ReadTokens;
   readonly #quotas: Quotas;
+  readonly #objects: ContentObjects;
 
-  constructor(deps: Deps, parts: { registries: Registries; tasks: TaskStore; quotas: Quotas }) {
-    const { registries, tasks, quotas } = parts;
-    this.#quotas = quotas;
+  constructor(
+    deps: Deps,
+    parts: { registries: Registries; tasks: TaskStore; quotas: Quotas; objects: ContentObjects },
+  ) {
     this.#deps = deps;
-    this.#registries = registries;
-    this.#tasks = tasks;
-    this.#tokens = new ReadTokens(deps.vault, deps.ids, deps.now);
+    this.#registries = parts.registries;
+    this.#tasks = parts.tasks;
+    this.#quotas = parts.quotas;
+    this.#objects = parts.objects;
   }
 
   /** The same bytes put by the same principal into one case give the first reference again. */
   async put(by: Principal, given: ContentInput): Promise<ContentRef> {
     const content = parse(contentSchema, given, 'content');
-    checkSize(content.bytes);
-    return this.#deps.store.write(async (writer) => {
+    return this.store(by, content.bytes, async (writer) => {
       const { participants } = this.#registries;
       const source = await participants.of(writer, by);
       const takesPart = await participants.takesPart(writer, content.activity, source);
@@ -124,15 +89,15 @@ export class Contents {
         notFound('activity', content.activity),
       );
       await this.#checkName(writer, source, content);
-      return this.#keep(writer, by, content);
+      return content;
     });
   }
 
   /** Output of one's own task: a Resource of its own, even with bytes that are known already. */
   async putOutput(by: Principal, given: OutputInput): Promise<ContentRef> {
     const output = parse(outputSchema, given, 'output');
-    checkSize(output.bytes);
-    return this.#deps.store.write(async (writer) => {
+    const resource = this.#deps.ids.make('resource');
+    return this.store(by, output.bytes, async (writer) => {
       const task = await this.#tasks.get(writer, by.tenant, output.taskId);
       const refusal = () => notFound('task', output.taskId);
       authorize(by, 'execute', task && guardTask(task, undefined), refusal);
@@ -145,67 +110,46 @@ export class Contents {
       if (dialog === undefined) throw refusal();
       const { participants, invoker } = dialog;
       const readers = [...new Set([...participants, ...(invoker === undefined ? [] : [invoker])])];
-      const resource = this.#deps.ids.make('resource');
-      const ref = await this.#keep(writer, by, {
-        ...output,
-        activity,
-        resource,
-        readers,
-        task: taskId,
-      });
-      if (ref.resource === resource) await this.#state(recorder, by, { task, output, ref });
-      return ref;
+      const tell = (_writer: StoreWriter, ref: ContentRef) =>
+        this.#state(recorder, by, { task, output, ref });
+      return { ...output, activity, resource, readers, task: taskId, tell };
     });
   }
 
-  /** With a token made for the reader, or without one by those it belongs to. One refusal for all. */
-  async get(
+  /**
+   * Looks in a write whether it may be kept, and as what; then puts the bytes outside of it; then looks
+   * again, and names them. Killed in between, nothing names the bytes, and they are swept.
+   */
+  async store(
     by: Principal,
-    uri: string,
-    token?: string,
-  ): Promise<{ mediaType: string; bytes: Uint8Array }> {
-    const refusal = () => notFound('content', uri);
-    const resource = this.#resourceOf(uri);
-    if (resource === undefined) throw refusal();
-    const isAllowed = token !== undefined && (await this.#tokens.allows(token, uri, by.id));
-    return this.#deps.store.read(async (reader) => {
-      const note = await this.#note(reader, resource);
-      const isTheirs = await this.#isTheirs(reader, by, note);
-      if (note?.content === undefined || note.content.tenant !== by.tenant) throw refusal();
-      if (!isAllowed && !isTheirs) throw refusal();
-      const record = await reader.record({ kind: bytesKind, key: resource });
-      const box = await this.#deps.vault.caseBox(reader, note.shape.activity);
-      if (record?.sealed === undefined || box === undefined) throw refusal();
-      const content = box.openBytes(`${bytesKind}/${resource}`, record.sealed);
-      if (digestOf(content) !== note.shape.digest) {
-        throw new ThroughlineError('damaged', `content ${resource} is not what was put there`);
-      }
-      return { mediaType: note.content.mediaType, bytes: content };
+    content: Uint8Array,
+    decide: (writer: StoreWriter) => Promise<Keeping>,
+  ): Promise<ContentRef> {
+    checkSize(content);
+    const { store } = this.#deps;
+    const begun = await store.write(async (writer) => {
+      const wanted = await decide(writer);
+      const known = await this.#known(writer, by, wanted);
+      if (known !== undefined) return known;
+      await this.#check(writer, by, wanted);
+      return this.#objects.begin(writer, wanted.activity);
     });
-  }
-
-  /** For content that one may read without a token. */
-  async readToken(by: Principal, given: z.input<typeof tokenSchema>): Promise<string> {
-    const request = parse(tokenSchema, given, 'read token');
-    const resource = this.#resourceOf(request.uri);
-    const refusal = () => notFound('content', request.uri);
-    if (resource === undefined) throw refusal();
-    await this.#deps.store.read(async (reader) => {
-      const note = await this.#note(reader, resource);
-      if (!(await this.#isTheirs(reader, by, note))) throw refusal();
+    if ('uri' in begun) return begun;
+    await this.#objects.put(begun, content);
+    return store.write(async (writer) => {
+      const wanted = await decide(writer);
+      const known = await this.#known(writer, by, wanted);
+      if (known === undefined) return this.#keep(writer, by, wanted, begun);
+      await this.#objects.doom(writer, begun.id);
+      return known;
     });
-    return this.#tokens.sign(request);
   }
 
   /** What a Resource is known as already must be these bytes, and the word of the same Participant. */
   async #checkName(
     writer: StoreWriter,
     source: string | undefined,
-    {
-      activity,
-      resource,
-      bytes: content,
-    }: { activity: string; resource: string; bytes: Uint8Array },
+    { activity, resource, bytes: content }: Keeping,
   ): Promise<void> {
     const [object] = await writer.objects([resource]);
     const origin = await originOf(writer, resource);
@@ -222,78 +166,83 @@ export class Contents {
     );
   }
 
-  #resourceOf(uri: string): string | undefined {
-    const prefix = `${this.#deps.origin}/content/`;
-    if (!uri.startsWith(prefix)) return undefined;
-    return idSchema('resource').safeParse(uri.slice(prefix.length)).data;
-  }
-
-  /** Reads as much for content that is not there. */
-  async #isTheirs(reader: StoreReader, by: Principal, note: Note | undefined): Promise<boolean> {
-    const participant = await this.#registries.participants.of(reader, by);
-    if (note?.content === undefined) return false;
-    const { tenant, keeper } = note.content;
-    if (may(by, 'keep', { tenant, keeper })) return true;
-    // Whoever joined the Dialog later was not handed what was put out before.
-    const takesPart = participant !== undefined && note.shape.readers?.includes(participant);
-    return may(by, 'assert', { tenant, takesPart: takesPart === true });
-  }
-
-  async #note(reader: StoreReader, resource: string): Promise<Note | undefined> {
-    return notes.look(reader, new CaseBoxes(this.#deps.vault, reader), resource);
-  }
-
-  async #keep(writer: StoreWriter, by: Principal, content: Put): Promise<ContentRef> {
-    const { activity, resource, readers, task = '' } = content;
-    const { vault } = this.#deps;
-    const digest = digestOf(content.bytes);
-    const same = vault.blind(
-      'content',
-      activity,
-      by.tenant,
-      by.id,
-      task,
-      digest,
-      content.mediaType,
-    );
+  /** The same bytes, put into the same case by the same principal, as long as they are served. */
+  async #known(writer: StoreWriter, by: Principal, of: Keeping): Promise<ContentRef | undefined> {
+    const { vault, now } = this.#deps;
     const boxes = new CaseBoxes(vault, writer);
-    const [known] = await notes.find(writer, boxes.for, { index: { same }, limit: 1 });
-    const size = content.bytes.length;
-    if (known !== undefined) return this.#ref(known.key, { ...content, size, digest });
-    if ((await this.#note(writer, resource)) !== undefined) {
+    const [known] = await contentNotes.find(writer, boxes.for, {
+      index: { same: this.#same(by, of) },
+      limit: 1,
+    });
+    if (known === undefined || (known.shape.until ?? Infinity) <= now().getTime()) return undefined;
+    return this.#ref(known.key, of);
+  }
+
+  #same(by: Principal, of: Keeping): string {
+    const { activity, task = '', mediaType: type, keepSeconds = 0, region = '' } = of;
+    const kept = keepSeconds === 0 && region === '' ? [] : [`${keepSeconds}`, region];
+    const digest = digestOf(of.bytes);
+    const { vault } = this.#deps;
+    return vault.blind('content', activity, by.tenant, by.id, task, digest, type, ...kept);
+  }
+
+  async #check(writer: StoreWriter, by: Principal, of: Keeping): Promise<void> {
+    const { here, policy = 'any' } = this.#deps.regions;
+    if (policy === 'same' && of.region !== undefined && of.region !== here) {
       throw new ThroughlineError(
-        'conflict',
-        `${resource}: has other content; other bytes are another resource`,
+        'unsupported',
+        `content: may lie in ${of.region} alone, and this hub keeps it in ${here ?? 'no region'}; put it there`,
       );
     }
-    await this.#quotas.store(writer, by, size);
-    const box = await vault.caseBoxFor(writer, activity);
-    await notes.put(writer, box, {
+    if ((await findNote(this.#deps, writer, of.resource)) !== undefined) {
+      throw new ThroughlineError(
+        'conflict',
+        `${of.resource}: has other content; other bytes are another resource`,
+      );
+    }
+    await this.#quotas.checkBytes(writer, by, of.bytes.length);
+  }
+
+  async #keep(
+    writer: StoreWriter,
+    by: Principal,
+    of: Keeping,
+    object: ObjectPlace,
+  ): Promise<ContentRef> {
+    const { activity, resource, readers, keepSeconds } = of;
+    const { vault, now, regions } = this.#deps;
+    await this.#check(writer, by, of);
+    await this.#quotas.store(writer, by, of.bytes.length);
+    const region = of.region ?? regions.here;
+    const until = keepSeconds === undefined ? undefined : now().getTime() + keepSeconds * 1_000;
+    const key = Buffer.from(object.key).toString('base64url');
+    await contentNotes.put(writer, await vault.caseBoxFor(writer, activity), {
       key: resource,
-      index: { same, activity },
+      index: { same: this.#same(by, of), activity },
       activity,
       shape: {
         activity,
-        size,
-        digest,
+        size: of.bytes.length,
+        digest: digestOf(of.bytes),
+        object: object.id,
         ...(readers === undefined ? {} : { readers: [...readers] }),
+        ...(region === undefined ? {} : { region }),
+        ...(until === undefined ? {} : { until }),
       },
-      content: { tenant: by.tenant, keeper: by.id, mediaType: content.mediaType },
+      content: { ...keptBy(by), mediaType: of.mediaType, key },
+      expiresAt: until,
       expected: 0,
     });
-    const sealed = box.sealBytes(`${bytesKind}/${resource}`, content.bytes);
-    const shape = toJson({});
-    await writer.putRecord(
-      { kind: bytesKind, key: resource, sort: 0, index: { activity }, activity, shape, sealed },
-      { expected: 0 },
-    );
-    return this.#ref(resource, { ...content, size, digest });
+    await this.#objects.keep(writer, object, activity);
+    const ref = this.#ref(resource, of);
+    await of.tell?.(writer, ref);
+    return ref;
   }
 
-  #ref(resource: string, of: { mediaType: string; size: number; digest: string }): ContentRef {
-    const { mediaType: type, size, digest } = of;
-    const uri = `${this.#deps.origin}/content/${resource}`;
-    return { resource, uri, mediaType: type, size, digest };
+  #ref(resource: string, of: { mediaType: string; bytes: Uint8Array }): ContentRef {
+    const uri = uriOf(this.#deps, resource);
+    const size = of.bytes.length;
+    return { resource, uri, mediaType: of.mediaType, size, digest: digestOf(of.bytes) };
   }
 
   async #state(
@@ -337,6 +286,10 @@ export class Contents {
     await cases.touch(recorder.writer, activity, seq, { tenant: by.tenant, owner, ref: context });
   }
 }
+
+const knownShape = z.looseObject({
+  value: z.looseObject({ digest: z.string().optional(), size: z.number().optional() }),
+});
 
 function checkSize(content: Uint8Array): void {
   if (content.length <= limits.contentBytes) return;

@@ -24,14 +24,25 @@ export interface Deps {
   readonly store: Store;
   readonly vault: Vault;
   readonly ids: Ids;
+  readonly random: Random;
   readonly now: () => Date;
   /** Origin of the hub's URL, without a slash at the end; ContextURIs begin with it. */
   readonly origin: string;
   readonly terms: HubTerms;
   /** Limits of tenants for which no operator set others. */
   readonly quotas: Quotas;
+  /** Where this hub runs, and whether content may cross to it from elsewhere. */
+  readonly regions: ContentRegions;
   /** How long a message that was let in may take until its task is stored. */
   readonly leaseMs: number;
+}
+
+/** Where offloaded content may lie and be served from. */
+export interface ContentRegions {
+  /** Region of this hub and of its place for content, such as `eu-west-1`. */
+  readonly here?: string | undefined;
+  /** `same`: content of another region is neither taken nor served here. Default: `any`. */
+  readonly policy?: 'any' | 'same' | undefined;
 }
 
 export function depsOf(options: HubOptions, random: Random): Deps {
@@ -39,10 +50,12 @@ export function depsOf(options: HubOptions, random: Random): Deps {
     store: options.store,
     vault: new Vault(options.domainKey, random),
     ids: new Ids(random),
+    random,
     now: options.clock ?? (() => new Date()),
     origin: new URL(options.origin).origin,
     terms: termsOf(options),
     quotas: { tenant: options.quotas?.tenant ?? {}, principal: options.quotas?.principal ?? {} },
+    regions: options.content?.regions ?? {},
     leaseMs: options.leaseMs ?? 30_000,
   };
 }

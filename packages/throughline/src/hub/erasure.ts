@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { StoreWriter } from '../store/store.ts';
 import { measure } from '../telemetry/measure.ts';
 import type { CaseRecord } from './case-records.ts';
-import { contentBytesOf, contentKinds } from './content.ts';
+import type { ContentDesk } from './content-desk.ts';
+import { contentKinds } from './content-records.ts';
 import type { Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
-import type { Quotas } from './quotas.ts';
 import { Recorder } from './recorder.ts';
 import { dropAll } from './records.ts';
 
@@ -41,13 +41,13 @@ export class Erasure {
   readonly #deps: Deps;
   readonly #registries: Registries;
   readonly #contexts: Contexts;
-  readonly #quotas: Quotas;
+  readonly #content: ContentDesk;
 
-  constructor(deps: Deps, parts: { registries: Registries; contexts: Contexts; quotas: Quotas }) {
+  constructor(deps: Deps, parts: { registries: Registries; contexts: Contexts; content: ContentDesk }) {
     this.#deps = deps;
     this.#registries = parts.registries;
     this.#contexts = parts.contexts;
-    this.#quotas = parts.quotas;
+    this.#content = parts.content;
   }
 
   /**
@@ -67,7 +67,7 @@ export class Erasure {
     const { seq } = await recorder.flush();
     const named = await namedIn(writer, activity);
     for (const id of named.objects) await mappings.drop(writer, id);
-    await this.#quotas.release(writer, await contentBytesOf(this.#deps, writer, activity));
+    await this.#content.eraseCase(writer, activity);
     for (const kind of ofCase) await dropAll(writer, kind, { activity });
     for (const ref of record.shape.refs) {
       for (const kind of ofContext) await dropAll(writer, kind, { context: ref });

@@ -46,7 +46,8 @@ import { CaseLists } from './case-lists.ts';
 import { Cases } from './case-records.ts';
 import { CaseViews } from './case-views.ts';
 import { CaseWork } from './case-work.ts';
-import { Contents, type OutputInput } from './content.ts';
+import type { OutputInput } from './content.ts';
+import { ContentDesk, type ContentOptions } from './content-desk.ts';
 import { Contexts } from './contexts.ts';
 import { depsOf, type Deps, type HubTerms } from './deps.ts';
 import { Erasure } from './erasure.ts';
@@ -87,6 +88,7 @@ export interface HubOptions extends Partial<HubTerms> {
   /** Limits of tenants for which no operator set others. Default: none. */
   readonly quotas?: Partial<QuotaSettings>;
   readonly feed?: FeedOptions;
+  readonly content?: ContentOptions;
   /** Bearer tokens of an issuer, beside the hub's own API keys. */
   readonly jwt?: JwtOptions;
 }
@@ -95,7 +97,11 @@ const seconds = (ms: number): number => Math.ceil(ms / 1_000);
 
 /** What an agent's runtime needs beside the binding's ports. */
 export interface AgentDesk {
-  getContent(uri: string, token: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  getContent(
+    uri: string,
+    token: string,
+    prove?: () => Promise<string>,
+  ): Promise<{ mediaType: string; bytes: Uint8Array }>;
   putOutput(output: OutputInput): Promise<ContentRef>;
 }
 
@@ -122,6 +128,8 @@ export type AgentView = Pick<
 export class Hub {
   /** What is asserted, as it comes. */
   readonly feed: Feed;
+  /** Offloaded content, and the rights to read it. */
+  readonly content: ContentDesk;
   readonly #deps: Deps;
   readonly #keys: Keys;
   readonly #sessions: PageSessions;
@@ -164,8 +172,10 @@ export class Hub {
     const usage = new Usage(deps, registries);
     const access = new CaseAccess(parts);
     const labels = new CaseLabels(deps);
-    const erasure = new Erasure(deps, parts);
+    const content = new ContentDesk(deps, parts, options.content);
+    const erasure = new Erasure(deps, { ...parts, content });
     this.#deps = deps;
+    this.content = content;
     this.#keys = new Keys(deps, random, quotas);
     this.#sessions = new PageSessions(deps, random, this.#keys);
     this.#callTokens = new CallTokens(deps.vault, deps.ids, deps.now);
@@ -182,13 +192,13 @@ export class Hub {
     this.#work = new CaseWork(deps, { access, contexts, registries, labels, erasure });
     this.#grants = new Grants(deps, contexts, quotas);
     this.#quotas = quotas;
-    this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure });
+    this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure, content });
     this.archive = new Archive(deps, { ...parts, access, usage, labels, erasure });
     this.#master = {
       registries,
       tasks,
       statements: new Statements(deps, registries),
-      contents: new Contents(deps, parts),
+      content,
       runs: new Runs(deps, registries),
       usage,
       callTokens: this.#callTokens,
@@ -306,10 +316,11 @@ export class Hub {
 
   /** The hub as one agent's runtime uses it. */
   agent(principal: Principal): AgentDesk {
-    const { contents } = this.#master;
+    const { content } = this;
     return {
-      getContent: (uri, token) => contents.get(principal, uri, token),
-      putOutput: (output) => contents.putOutput(principal, output),
+      getContent: async (uri, token, prove) =>
+        content.get(principal, { uri, token, proof: await prove?.() }),
+      putOutput: (output) => content.putOutput(principal, output),
     };
   }
 
@@ -355,7 +366,10 @@ export class Hub {
 
   /** Destroys what people wrote in it, for good. Its shape and the log's chain of hashes stay. */
   async eraseCase(principal: Principal, id: string, given: Caused = {}): Promise<Said> {
-    return this.#work.erase(principal, id, given);
+    const said = await this.#work.erase(principal, id, given);
+    // Without their keys the bytes are nothing; where they can't be deleted now, the sweeper does it.
+    await this.content.clear().catch(() => undefined);
+    return said;
   }
 
   /** Ends what its time is over for, a bounded number at a time. */
@@ -448,6 +462,7 @@ export class Hub {
 
   async close(): Promise<void> {
     this.feed.close();
+    await this.content.close();
     await this.#deps.store.close();
   }
 }

@@ -8,9 +8,11 @@ import {
   type HandoverTexts,
   type Party,
   type Principal,
+  type ReadTokenRequest,
 } from '../model/index.ts';
 import { authorize } from './authorize.ts';
-import type { ContentInput, Contents } from './content.ts';
+import type { ContentInput } from './content.ts';
+import type { ContentDesk } from './content-desk.ts';
 import type { CallTokenRequest, CallTokens } from './call-tokens.ts';
 import type { Deps } from './deps.ts';
 import { meet } from './meet.ts';
@@ -21,14 +23,14 @@ import type { Run, Runs } from './runs.ts';
 import type { Statements } from './statements.ts';
 import { guardTask, type TaskStore } from './task-records.ts';
 import type { Usage } from './usage.ts';
-import { inSpan } from '../telemetry/span.ts';
 import { Workspace } from './workspace.ts';
+import { inSpan } from '../telemetry/span.ts';
 
 export interface MasterParts {
   readonly registries: Registries;
   readonly tasks: TaskStore;
   readonly statements: Statements;
-  readonly contents: Contents;
+  readonly content: ContentDesk;
   readonly runs: Runs;
   readonly usage: Usage;
   readonly callTokens: CallTokens;
@@ -98,15 +100,16 @@ export class MasterDesk {
   }
 
   putContent(content: ContentInput): Promise<ContentRef> {
-    return inSpan('hub.put-content', () => this.#parts.contents.put(this.#by, content));
+    return inSpan('hub.put-content', () => this.#parts.content.put(this.#by, content));
   }
 
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }> {
-    return inSpan('hub.get-content', () => this.#parts.contents.get(this.#by, uri, token));
+    return inSpan('hub.get-content', () => this.#parts.content.get(this.#by, { uri, ...(token !== undefined && { token }) }));
   }
 
-  readToken(request: { uri: string; audience: string; seconds: number }): Promise<string> {
-    return this.#parts.contents.readToken(this.#by, request);
+  /** One right to read several pieces of content. */
+  readToken(request: ReadTokenRequest): Promise<string> {
+    return this.#parts.content.readToken(this.#by, request);
   }
 
   /** A credential for calling one agent of this hub, which opens nothing else. */

@@ -79,14 +79,20 @@ export class Quotas {
 
   /** Counts bytes that are about to be kept; throws `quota` when they are too many. */
   async store(writer: StoreWriter, who: Who, bytes: number): Promise<void> {
+    await this.checkBytes(writer, who, bytes);
+    for (const scope of ['principal', 'tenant'] as const) {
+      await this.#setSum(writer, scope, who, (await this.#sum(writer, scope, who)) + bytes);
+    }
+  }
+
+  /** Throws `quota` when so many bytes more would be too many. */
+  async checkBytes(writer: StoreWriter, who: Who, bytes: number): Promise<void> {
     const limits = await this.#limits(writer, who.tenant);
     for (const scope of ['principal', 'tenant'] as const) {
-      const used = (await this.#sum(writer, scope, who)) + bytes;
       const limit = limits[scope].bytes;
-      if (limit !== undefined && used > limit) {
+      if (limit !== undefined && (await this.#sum(writer, scope, who)) + bytes > limit) {
         throw this.#exceeded({ name: 'bytes', scope, limit });
       }
-      await this.#setSum(writer, scope, who, used);
     }
   }
 

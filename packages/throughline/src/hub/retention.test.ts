@@ -20,10 +20,10 @@ describe.each(stores)('what is kept for a time (%s)', (_name, open) => {
 
   /** Sweeps to the end and gives what went. */
   const sweep = async () => {
-    const all = { contexts: 0, tasks: 0, replies: 0, cases: 0 };
+    const all = { contexts: 0, tasks: 0, replies: 0, cases: 0, contents: 0 };
     for (let passes = 0; passes < 100; passes++) {
       const { more, ...swept } = await scene.hub.sweep();
-      for (const kind of ['contexts', 'tasks', 'replies', 'cases'] as const) {
+      for (const kind of ['contexts', 'tasks', 'replies', 'cases', 'contents'] as const) {
         all[kind] += swept[kind];
       }
       if (!more) return all;
@@ -31,7 +31,7 @@ describe.each(stores)('what is kept for a time (%s)', (_name, open) => {
     throw new Error('did not end');
   };
   const load = (principal: Principal, id: string) => scene.hub.loadTask({ principal }, id);
-  const nothing = { contexts: 0, tasks: 0, replies: 0, cases: 0 };
+  const nothing = { contexts: 0, tasks: 0, replies: 0, cases: 0, contents: 0 };
 
   it('is told to clients', () => {
     expect(scene.hub.terms).toEqual({

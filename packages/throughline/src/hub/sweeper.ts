@@ -2,6 +2,8 @@ import type { Swept } from '../model/index.ts';
 import type { RecordKey, StoredRecord, StoreWriter } from '../store/store.ts';
 import { measure } from '../telemetry/measure.ts';
 import { caseRecords, type Cases } from './case-records.ts';
+import type { ContentDesk } from './content-desk.ts';
+import { clearLimit } from './content-objects.ts';
 import { contextRecords, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Erasure } from './erasure.ts';
@@ -25,16 +27,24 @@ export class Sweeper {
   readonly #contexts: Contexts;
   readonly #tasks: TaskStore;
   readonly #erasure: Erasure;
+  readonly #content: ContentDesk;
 
   constructor(
     deps: Deps,
-    parts: { cases: Cases; contexts: Contexts; tasks: TaskStore; erasure: Erasure },
+    parts: {
+      cases: Cases;
+      contexts: Contexts;
+      tasks: TaskStore;
+      erasure: Erasure;
+      content: ContentDesk;
+    },
   ) {
     this.#deps = deps;
     this.#cases = parts.cases;
     this.#contexts = parts.contexts;
     this.#tasks = parts.tasks;
     this.#erasure = parts.erasure;
+    this.#content = parts.content;
   }
 
   /** One bounded pass. */
@@ -42,7 +52,7 @@ export class Sweeper {
     const { store, now } = this.#deps;
     const until = now().getTime();
     const keys = await store.read((reader) => reader.expired({ until, limit: passLimit }));
-    const swept = { contexts: 0, tasks: 0, replies: 0, cases: 0 };
+    const swept = { contexts: 0, tasks: 0, replies: 0, cases: 0, contents: 0 };
     for (let at = 0; at < keys.length; at += writeLimit) {
       const some = keys.slice(at, at + writeLimit);
       const done = await store.write((writer) => this.#sweep(writer, some, until));
@@ -51,7 +61,8 @@ export class Sweeper {
         measure('throughline.swept', 1, { kind });
       }
     }
-    return { ...swept, more: keys.length === passLimit };
+    swept.contents = await this.#content.clear();
+    return { ...swept, more: keys.length === passLimit || swept.contents === clearLimit };
   }
 
   async #sweep(writer: StoreWriter, keys: readonly RecordKey[], until: number): Promise<Kind[]> {
@@ -79,6 +90,7 @@ export class Sweeper {
         await writer.deleteRecord(record);
         return 'replies';
       default:
+        if (await this.#content.expire(writer, record)) return undefined;
         await writer.deleteRecord(record);
         return undefined;
     }

@@ -1,15 +1,17 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
-import { ThroughlineError } from '../errors.ts';
-import type { Ids } from './ids.ts';
+import { z } from 'zod';
+import { foreignId, idSchema, selectorSchema, thumbprint } from '../model/index.ts';
+import type { Deps } from './deps.ts';
 import type { Vault } from './vault.ts';
 
 const tokenType = 'ctx+jwt';
 const algorithm = 'EdDSA';
-/** Longest life of a read token, seconds. */
-export const tokenSeconds = 600;
 /** PKCS #8 frame of an Ed25519 seed (RFC 8410 section 7). */
 const ed25519Frame = Buffer.from('302e020100300506032b657004220420', 'hex');
+/** Tokens that one can be narrowed from, one after the other. */
+export const maxAbove = 4;
+const idBytes = 12;
 
 /** A key pair of this domain for one kind of token. */
 export function tokenKeys(vault: Vault, use: string): { private: KeyObject; public: KeyObject } {
@@ -18,54 +20,71 @@ export function tokenKeys(vault: Vault, use: string): { private: KeyObject; publ
   return { private: privateKey, public: createPublicKey(privateKey) };
 }
 
-/** Read tokens: who may read which ContextURI until when. Ed25519, made and checked by this domain. */
+/** What may be done with which pieces (RFC 9396). Locations are relative to the hub's `/content/`. */
+const detailSchema = z.object({
+  type: z.literal('content'),
+  actions: z.tuple([z.literal('read')]),
+  locations: z.array(idSchema('resource')).min(1),
+  /** Only this part of each. */
+  selector: selectorSchema.exactOptional(),
+  /** Of their case, at which it was made; absent: 0. */
+  epoch: z.int().exactOptional(),
+});
+export type ContentDetail = z.infer<typeof detailSchema>;
+
+const claimsSchema = z.object({
+  /** Principal that may show it; absent: whoever proves the key, or shows it first. */
+  aud: foreignId.exactOptional(),
+  exp: z.int(),
+  jti: z.string(),
+  cnf: z.object({ jkt: thumbprint }).exactOptional(),
+  authorization_details: z.array(detailSchema).min(1),
+  /** Ids of the tokens that it was narrowed from: with one of them it is revoked. */
+  above: z.array(z.string()).max(maxAbove).exactOptional(),
+  /** Good for one reading by URL. */
+  once: z.literal(true).exactOptional(),
+});
+export type TokenClaims = z.infer<typeof claimsSchema>;
+
+/** Read tokens: who may read what until when. Ed25519, made and checked by this domain. */
 export class ReadTokens {
   readonly #keys: ReturnType<typeof tokenKeys>;
-  readonly #ids: Ids;
-  readonly #now: () => Date;
+  readonly #deps: Deps;
 
-  constructor(vault: Vault, ids: Ids, now: () => Date) {
-    this.#keys = tokenKeys(vault, 'read-token');
-    this.#ids = ids;
-    this.#now = now;
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#keys = tokenKeys(deps.vault, 'read-token');
   }
 
-  /** `seconds` above the limit is `invalid`, so that nobody counts on a longer life. */
-  sign(request: { uri: string; audience: string; seconds: number }): Promise<string> {
-    const { uri, audience, seconds } = request;
-    if (!Number.isInteger(seconds) || seconds < 1 || seconds > tokenSeconds) {
-      throw new ThroughlineError(
-        'invalid',
-        `seconds: must be a whole number from 1 to ${tokenSeconds}`,
-      );
-    }
-    const issued = Math.floor(this.#now().getTime() / 1_000);
-    return new SignJWT()
+  /** Seconds since the epoch. */
+  get now(): number {
+    return Math.floor(this.#deps.now().getTime() / 1_000);
+  }
+
+  sign(claims: Omit<TokenClaims, 'jti'>): Promise<string> {
+    const jti = Buffer.from(this.#deps.random(idBytes)).toString('base64url');
+    return new SignJWT({ ...claims, jti })
       .setProtectedHeader({ alg: algorithm, typ: tokenType })
-      .setSubject(uri)
-      .setAudience(audience)
-      .setIssuedAt(issued)
-      .setNotBefore(issued)
-      .setExpirationTime(issued + seconds)
-      .setJti(this.#ids.make('key'))
       .sign(this.#keys.private);
   }
 
-  /** Whether the token lets this principal read this URI now. Says nothing about why not. */
-  async allows(token: string, uri: string, principal: string): Promise<boolean> {
+  /** What a token of ours says, be it over or not; undefined for any other text. */
+  async open(token: string): Promise<TokenClaims | undefined> {
     try {
-      await jwtVerify(token, this.#keys.public, {
+      const { payload } = await jwtVerify(token, this.#keys.public, {
         algorithms: [algorithm],
         typ: tokenType,
-        subject: uri,
-        audience: principal,
-        requiredClaims: ['exp', 'iat', 'nbf', 'jti', 'sub', 'aud'],
-        maxTokenAge: tokenSeconds,
-        currentDate: this.#now(),
+        requiredClaims: ['exp', 'jti'],
+        // Whoever holds it is told that it is over, and nobody else.
+        currentDate: new Date(0),
       });
-      return true;
+      return claimsSchema.parse(payload);
     } catch {
-      return false;
+      return undefined;
     }
   }
 }
+
+/** The part of a token that is about one piece of content. */
+export const detailOf = (claims: TokenClaims, resource: string): ContentDetail | undefined =>
+  claims.authorization_details.find(({ locations }) => locations.includes(resource));

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { digest, idSchema } from './ids.ts';
+import { digest, foreignId, idSchema } from './ids.ts';
+import { limits } from './limits.ts';
+import { selectorSchema } from './resource.ts';
 
 /** A piece of offloaded content: stable URI without a secret, checked by its digest. */
 export const contentRefSchema = z.object({
@@ -13,12 +15,62 @@ export const contentRefSchema = z.object({
 });
 export type ContentRef = z.infer<typeof contentRefSchema>;
 
-/** Where a read token travels in a part's metadata, keyed by ContextID (beside the draft's schema). */
-export const contentAccessSchema = z.record(
-  z.string(),
-  z.object({ digest, size: z.int().nonnegative(), token: z.string() }),
-);
+/**
+ * The right to read what is handed over, in a part's or a message's metadata: one token for all of it,
+ * and by ContextID what each piece must be when it comes.
+ */
+export const contentAccessSchema = z.object({
+  token: z.string(),
+  items: z.record(z.string(), z.object({ digest, size: z.int().nonnegative() })),
+});
 export type ContentAccess = z.infer<typeof contentAccessSchema>;
 
 /** Key of that object in A2A part metadata. */
 export const contentAccessKey = 'https://throughline.dev/extensions/aci/v1';
+
+/** Parameter of that extension in an agent's card: thumbprint of the key that its read tokens are bound to. */
+export const proofKeyParam = 'proofKey';
+
+/** JWK SHA-256 thumbprint of a public key (RFC 7638). */
+export const thumbprint = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
+
+/** Seconds of the longest life of a read token. */
+export const readTokenSeconds = 600;
+const seconds = z.int().min(1).max(readTokenSeconds);
+const uri = z.string().max(2_048);
+/** ContextURIs, or parts of what they name. */
+const uris = z
+  .array(z.union([uri, z.strictObject({ uri, selector: selectorSchema })]))
+  .min(1)
+  .max(limits.parts);
+
+/** A right to read several pieces of content, for one principal, for some seconds. */
+export const readTokenRequestSchema = z.strictObject({
+  uris,
+  /** Principal id of the reader. */
+  audience: foreignId,
+  seconds,
+  /** Good only with proofs by this key (DPoP, RFC 9449). */
+  thumbprint: thumbprint.exactOptional(),
+  /** For a reader that can take a URL and nothing else: good once, in `?ctx=`, where the hub allows it. */
+  inUrl: z.boolean().exactOptional(),
+});
+export type ReadTokenRequest = z.infer<typeof readTokenRequestSchema>;
+
+const shownToken = z.string().min(1).max(65_536);
+
+/** A narrower one than `token` for a delegate of its holder, who is named by a key alone. */
+export const narrowRequestSchema = z.strictObject({
+  token: shownToken,
+  uris,
+  seconds,
+  thumbprint,
+});
+export type NarrowRequest = z.infer<typeof narrowRequestSchema>;
+
+/** What is taken back: one token and all that were narrowed from it, or all of a case until now. */
+export const revocationSchema = z.union([
+  z.strictObject({ token: shownToken }),
+  z.strictObject({ activity: idSchema('activity') }),
+]);
+export type Revocation = z.infer<typeof revocationSchema>;

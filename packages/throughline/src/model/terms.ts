@@ -19,6 +19,8 @@ export const sweptSchema = z.object({
   tasks: z.int(),
   replies: z.int(),
   cases: z.int(),
+  /** Pieces of offloaded content whose bytes were deleted. */
+  contents: z.int(),
   /** There is more to do at once. */
   more: z.boolean(),
 });

@@ -4,6 +4,7 @@ import type { Acting } from '../hub/acting.ts';
 import { limits } from '../model/limits.ts';
 import type { Principal } from '../model/principal.ts';
 import { limitBody, readBody } from './body.ts';
+import { serveBearers, shownIn } from './content.ts';
 import type { Env } from './env.ts';
 import { checkSource, securityHeaders, streamHeaders } from './guard.ts';
 import { observed, type Answered } from './observed.ts';
@@ -79,6 +80,7 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
   }
   if (options.page !== undefined) servePage(app, options.page);
   serveSessions(app, hub, own);
+  serveBearers(app, hub, own.origin);
   app.use(async (c, next) => {
     const credential = c.req.header('Authorization');
     const session = credential === undefined ? await sessionPrincipal(c, hub, own) : undefined;
@@ -164,7 +166,7 @@ async function readInput(
     params: readParams(c),
     query: readQuery(c),
     body: await readBody(c, route),
-    token: c.req.header('Throughline-Content-Token'),
+    ...shownIn(c),
   };
 }
 

@@ -86,7 +86,23 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     'get /content/{id}': { params: { id: nothing('res') } },
     'post /call-tokens': { json: { audience: agent, seconds: 60 } },
     'post /content-tokens': {
-      json: { uri: `http://127.0.0.1/content/${nothing('res')}`, audience: 'x', seconds: 60 },
+      json: { uris: [`http://127.0.0.1/content/${nothing('res')}`], audience: 'x', seconds: 60 },
+    },
+    'post /content-tokens/narrow': {
+      json: {
+        token: 'no.to.ken',
+        uris: [`http://127.0.0.1/content/${nothing('res')}`],
+        seconds: 60,
+        thumbprint: 'x'.repeat(43),
+      },
+    },
+    'post /content-tokens/revoke': { json: { activity: nothing('act') } },
+    'post /content-cuts': {
+      json: {
+        uri: `http://127.0.0.1/content/${nothing('res')}`,
+        selector: { conformsTo: 'http://tools.ietf.org/rfc/rfc9110', value: 'bytes=0-9' },
+        resource: nothing('res'),
+      },
     },
     'get /runs/{id}': { params: { id: nothing('tsk') } },
     'put /runs/{id}': {
@@ -258,6 +274,15 @@ export class StubHub implements ServedHub {
   }
 
   readonly feed = { open: this.#reach('feed') };
+  readonly content = {
+    get: () => {
+      this.reached.push('getContent');
+      return Promise.resolve({ ...page, digest: `sha-256:${'0'.repeat(64)}` });
+    },
+    cut: this.#reach('cut'),
+    narrowToken: this.#reach('narrowToken'),
+    revokeTokens: this.#reach('revokeTokens'),
+  };
   readonly admit = this.#reach('admit');
   readonly saveReply = this.#reach('saveReply');
   readonly loadTask = this.#reach('loadTask');

@@ -9,6 +9,7 @@ export const problems: Readonly<Record<ErrorCode, readonly [status: number, titl
   unauthenticated: [401, 'A valid key is needed'],
   'not-found': [404, 'There is no such thing'],
   'context-refused': [404, 'The context can’t be used'],
+  gone: [410, 'Its time is over'],
   conflict: [409, 'Something else was written in between'],
   terminal: [409, 'It is over and does not change any more'],
   'too-large': [413, 'The request is too large'],

@@ -15,6 +15,8 @@ export interface RawInput {
   /** Parsed JSON, or bytes; undefined where the route takes none. */
   readonly body: unknown;
   readonly token: string | undefined;
+  /** Of possession of the key that the token is bound to (RFC 9449). */
+  readonly proof: string | undefined;
   /** The hub's own; begins every ContextURI. */
   readonly origin: string;
   readonly live: Live;

@@ -1,6 +1,7 @@
 import type { RouteGroup } from './openapi.ts';
 import { agentRoutes } from './routes-agents.ts';
 import { caseRoutes } from './routes-cases.ts';
+import { contentRoutes } from './routes-content.ts';
 import { feedRoutes } from './routes-feed.ts';
 import { masterRoutes } from './routes-master.ts';
 import { peopleRoutes } from './routes-people.ts';
@@ -15,6 +16,11 @@ export const routeGroups: readonly RouteGroup[] = [
     routes: agentRoutes,
   },
   { name: 'masters', description: 'What a Master needs', routes: masterRoutes },
+  {
+    name: 'content',
+    description: 'Offloaded content and the rights to read it',
+    routes: contentRoutes,
+  },
   { name: 'people', description: 'What people ask and manage', routes: peopleRoutes },
   { name: 'cases', description: 'What people do with a case', routes: caseRoutes },
   { name: 'feed', description: 'What is asserted, as it comes', routes: feedRoutes },

@@ -54,6 +54,7 @@ const wireErrors: Readonly<Record<ErrorCode, WireError>> = {
   'too-large': { make: malformed, status: 413, rest: [413, 'RESOURCE_EXHAUSTED', 8] },
   unauthenticated: { make: unauthenticated, status: 401, rest: [401, 'UNAUTHENTICATED', 16] },
   'not-found': { make: (options) => new TaskNotFoundError(options), status: 200 },
+  gone: { make: malformed, status: 200 },
   'context-refused': { make: malformed, status: 200 },
   conflict: { make: malformed, status: 200, rest: [409, 'ABORTED', 10] },
   terminal: { make: unsupported, status: 200 },

@@ -7,8 +7,8 @@ import { DataFolder } from '../data-folder.ts';
 import { pageUrl } from '../../model/session.ts';
 import type { Output } from '../output.ts';
 import { duration } from '../duration.ts';
-import { logLevels, openLog, type Log, type LogLevel } from '../telemetry/log.ts';
 import type { RunningHub, StartHubOptions } from '../wire.ts';
+import { logLevels, openLog, type Log, type LogLevel } from '../telemetry/log.ts';
 
 const defaultPort = 4680;
 
@@ -20,6 +20,10 @@ const serveSchema = z.object({
   store: z.string().exactOptional(),
   domainKeyFile: z.string().exactOptional(),
   allowPlainHttp: z.boolean().default(false),
+  content: z.string().exactOptional(),
+  contentRegion: z.string().min(1).max(64).exactOptional(),
+  contentRegionPolicy: z.enum(['any', 'same']).exactOptional(),
+  contentUrls: z.boolean().exactOptional(),
   contextPolicy: z.enum(['refuse', 'adopt']).default('refuse'),
   contextTtl: duration.exactOptional(),
   taskTtl: duration.exactOptional(),
@@ -43,6 +47,7 @@ export const serveCommand = (surroundings: Surroundings): Command =>
     command('serve', 'Runs a hub until Ctrl-C', [
       'serve',
       'serve --port 4000 --data ./data',
+      'serve --content s3://my-bucket/hub/?region=eu-central-1',
       'serve --host 0.0.0.0 --allow-plain-http --origin https://hub.example.com',
     ]),
   )
@@ -59,6 +64,20 @@ export const serveCommand = (surroundings: Surroundings): Command =>
         'THROUGHLINE_DOMAIN_KEY_FILE',
       ),
     )
+    .addOption(
+      new Option(
+        '--content <where>',
+        'folder or s3://bucket/prefix/?endpoint=… for contents (default: in the folder)',
+      ).env('THROUGHLINE_CONTENT'),
+    )
+    .option('--content-region <label>', 'region that they lie in')
+    .addOption(
+      new Option('--content-region-policy <policy>', 'contents of other regions').choices([
+        'any',
+        'same',
+      ]),
+    )
+    .option('--content-urls', 'gives out links that open one content, once')
     .addOption(
       new Option('--context-policy <policy>', 'contextIds that clients bring: refused or adopted')
         .choices(['refuse', 'adopt'])
@@ -96,8 +115,8 @@ export const serveCommand = (surroundings: Surroundings): Command =>
       const running = await startHub({
         ...settingsOf(serving),
         onSwept: ({ more: _more, ...swept }) => {
-          const { contexts, tasks, replies, cases } = swept;
-          const words = `Time is over for ${contexts} contexts, ${tasks} tasks, ${replies} replies, ${cases} cases`;
+          const { contexts, tasks, replies, cases, contents } = swept;
+          const words = `Time is over for ${contexts} contexts, ${tasks} tasks, ${replies} replies, ${cases} cases, ${contents} contents`;
           if (stdout.isTTY === true) out.note(words);
           else log.note('swept', swept);
         },
@@ -115,6 +134,7 @@ export const serveCommand = (surroundings: Surroundings): Command =>
 function settingsOf(serving: Serving): StartHubOptions {
   const { data, port, host, origin, store, domainKeyFile, allowPlainHttp } = serving;
   const { contextPolicy, contextTtl, taskTtl, historyTtl, sweepEvery, metricsPort } = serving;
+  const { content, contentRegion, contentRegionPolicy, contentUrls } = serving;
   const jwt = jwtSettingsOf(serving);
   return {
     dataDir: data,
@@ -122,6 +142,12 @@ function settingsOf(serving: Serving): StartHubOptions {
     host,
     allowPlainHttp,
     contextPolicy,
+    content: {
+      at: content,
+      region: contentRegion,
+      regionPolicy: contentRegionPolicy,
+      inUrls: contentUrls,
+    },
     ...(origin === undefined ? {} : { origin }),
     ...(store === undefined ? {} : { store }),
     ...(domainKeyFile === undefined ? {} : { domainKeyFile }),

@@ -1,0 +1,269 @@
+import { z } from 'zod';
+import { intersect } from '../content/selectors/index.ts';
+import { ThroughlineError } from '../errors.ts';
+import {
+  narrowRequestSchema,
+  readTokenRequestSchema,
+  revocationSchema,
+  type NarrowRequest,
+  type Principal,
+  type ReadTokenRequest,
+  type Revocation,
+  type Selector,
+} from '../model/index.ts';
+import type { StoreReader, StoreWriter } from '../store/store.ts';
+import { checkProof, type ProofUse } from './content-proof.ts';
+import { findNote, type ContentNote } from './content-records.ts';
+import { isTheirs, resourceOf } from './content-rights.ts';
+import type { Deps } from './deps.ts';
+import type { Registries } from './observing.ts';
+import { Records } from './records.ts';
+import { notFound, parse } from './refusals.ts';
+import { detailOf, maxAbove, ReadTokens, type ContentDetail, type TokenClaims } from './tokens.ts';
+
+const empty = z.object({});
+/** Ids of tokens that hold no more, until they would be over anyhow. */
+const revokedTokens = new Records('revoked-token', empty, empty);
+/** Proofs and tokens that were used and may not be again. */
+const uses = new Records('used-proof', empty, empty);
+/** How often all tokens of a case were revoked. */
+const epochs = new Records('content-epoch', z.object({ epoch: z.int() }), empty);
+
+/** A token as it is shown, with what goes with it. */
+export interface Shown {
+  readonly token: string;
+  /** DPoP proof, for a token that is bound to a key. */
+  readonly proof?: string | undefined;
+  /** It stood in the URL. */
+  readonly inUrl?: boolean;
+}
+
+/** What a token that was shown gives, as far as that can be told without the store. */
+export interface Permit {
+  readonly claims: TokenClaims;
+  /** To be marked in the same work that acts on it. */
+  readonly use?: ProofUse;
+}
+
+/** Makes, narrows, revokes and checks the rights to read that travel beside ContextURIs. */
+export class ContentTokens {
+  readonly #deps: Deps;
+  readonly #registries: Registries;
+  readonly #tokens: ReadTokens;
+  readonly #inUrls: boolean;
+
+  constructor(deps: Deps, parts: { registries: Registries }, inUrls: boolean) {
+    this.#deps = deps;
+    this.#registries = parts.registries;
+    this.#tokens = new ReadTokens(deps);
+    this.#inUrls = inUrls;
+  }
+
+  /** One token for several pieces of content, each of which one may read without a token. */
+  async make(by: Principal, given: ReadTokenRequest): Promise<string> {
+    const request = parse(readTokenRequestSchema, given, 'read token');
+    if (request.inUrl === true && !this.#inUrls) {
+      throw new ThroughlineError('unsupported', 'read token: this hub takes none in URLs');
+    }
+    const details = await this.#deps.store.read(async (reader) => {
+      const found: Piece[] = [];
+      for (const each of request.uris) {
+        const { uri, selector } = typeof each === 'string' ? { uri: each } : each;
+        const refusal = () => notFound('content', uri);
+        const resource = resourceOf(this.#deps, uri);
+        if (resource === undefined) throw refusal();
+        const note = await findNote(this.#deps, reader, resource);
+        const { participants } = this.#registries;
+        if (!(await isTheirs(participants, reader, by, note)) || note === undefined)
+          throw refusal();
+        found.push({ resource, selector, epoch: await this.#epoch(reader, note) });
+      }
+      return group(found);
+    });
+    return this.#tokens.sign({
+      ...(request.inUrl === true ? { once: true } : { aud: request.audience }),
+      exp: this.#tokens.now + request.seconds,
+      ...(request.thumbprint === undefined ? {} : { cnf: { jkt: request.thumbprint } }),
+      authorization_details: details,
+    });
+  }
+
+  /**
+   * For a delegate of the holder, named by its key alone: less time, the same pieces or fewer, the same
+   * parts or smaller ones. Throws `not-found` for a token that does not hold, `invalid` for more.
+   */
+  async narrow(
+    by: Principal | undefined,
+    given: NarrowRequest,
+    proof: string | undefined,
+  ): Promise<string> {
+    const request = parse(narrowRequestSchema, given, 'narrower token');
+    const shown = { token: request.token, proof };
+    const uri = `${this.#deps.origin}/content-tokens/narrow`;
+    const permit = await this.check(by, shown, { method: 'POST', uri });
+    const { claims } = permit ?? {};
+    const above = [...(claims?.above ?? []), ...(claims === undefined ? [] : [claims.jti])];
+    if (claims === undefined || permit === undefined || claims.once === true) {
+      throw notFound('token', 'shown');
+    }
+    if (above.length > maxAbove) {
+      throw new ThroughlineError(
+        'invalid',
+        `token: was narrowed ${maxAbove} times, which is the most`,
+      );
+    }
+    await this.#deps.store.write(async (writer) => {
+      if (this.isOver(claims) || !(await this.holds(writer, permit))) {
+        throw notFound('token', 'shown');
+      }
+      await this.use(writer, permit);
+    });
+    return this.#tokens.sign({
+      exp: Math.min(claims.exp, this.#tokens.now + request.seconds),
+      cnf: { jkt: request.thumbprint },
+      authorization_details: group(request.uris.map((each) => this.#narrower(claims, each))),
+      above,
+    });
+  }
+
+  /** One token with all that were narrowed from it, or all that were made for a case until now. */
+  async revoke(by: Principal, given: Revocation): Promise<void> {
+    const which = parse(revocationSchema, given, 'revocation');
+    if ('token' in which) return this.#revokeOne(by, which.token);
+    const { activity } = which;
+    const { store, vault } = this.#deps;
+    await store.write(async (writer) => {
+      const { participants } = this.#registries;
+      const source = await participants.of(writer, by);
+      const takesPart = await participants.takesPart(writer, activity, source);
+      if (!takesPart) throw notFound('activity', activity);
+      const epoch = ((await epochs.get(writer, vault.domain, activity))?.shape.epoch ?? 0) + 1;
+      const record = { key: activity, index: { activity }, shape: { epoch }, content: {} };
+      await epochs.put(writer, vault.domain, record);
+    });
+  }
+
+  /** Whoever may read by it may take it back, and whoever could make it. */
+  async #revokeOne(by: Principal, token: string): Promise<void> {
+    const claims = await this.#tokens.open(token);
+    const refusal = () => notFound('token', 'shown');
+    if (claims === undefined) throw refusal();
+    const { store, vault } = this.#deps;
+    await store.write(async (writer) => {
+      const resources = claims.authorization_details.flatMap(({ locations }) => locations);
+      let isMaker = true;
+      for (const resource of resources) {
+        const note = await findNote(this.#deps, writer, resource);
+        const theirs = await isTheirs(this.#registries.participants, writer, by, note);
+        isMaker = isMaker && theirs;
+      }
+      if (!isMaker && claims.aud !== by.id) throw refusal();
+      await revokedTokens.put(writer, vault.domain, {
+        key: claims.jti,
+        index: {},
+        shape: {},
+        content: {},
+        expiresAt: claims.exp * 1_000,
+      });
+    });
+  }
+
+  /** A token of ours in the hands of whom it is for; be it over or not. Undefined for any other. */
+  async check(
+    by: Principal | undefined,
+    shown: Shown,
+    call: { method: 'GET' | 'POST'; uri: string },
+  ): Promise<Permit | undefined> {
+    const { token, proof, inUrl = false } = shown;
+    const claims = await this.#tokens.open(token);
+    if (claims === undefined || inUrl !== (claims.once === true)) return undefined;
+    if (claims.aud !== undefined && claims.aud !== by?.id) return undefined;
+    if (claims.once === true) {
+      const until = claims.exp * 1_000;
+      return this.#inUrls ? { claims, use: { jti: claims.jti, until } } : undefined;
+    }
+    if (claims.cnf === undefined) return claims.aud === undefined ? undefined : { claims };
+    const { jkt } = claims.cnf;
+    const use = await checkProof({ ...call, proof, token, jkt, now: this.#deps.now() });
+    return use && { claims, use: { ...use, jti: `${jkt} ${use.jti}` } };
+  }
+
+  isOver({ exp }: TokenClaims): boolean {
+    return exp <= this.#tokens.now;
+  }
+
+  /** That neither it nor one above it was revoked, and that what it is used with was not used before. */
+  async holds(reader: StoreReader, { claims, use }: Permit): Promise<boolean> {
+    const { vault } = this.#deps;
+    for (const jti of [claims.jti, ...(claims.above ?? [])]) {
+      if ((await revokedTokens.get(reader, vault.domain, jti)) !== undefined) return false;
+    }
+    if (use === undefined) return true;
+    return (await uses.get(reader, vault.domain, this.#useKey(use))) === undefined;
+  }
+
+  /** What a token opens of one piece: its part of it; undefined where it opens nothing. */
+  async opens(
+    reader: StoreReader,
+    { claims }: Permit,
+    resource: string,
+    note: ContentNote,
+  ): Promise<{ selector?: Selector } | undefined> {
+    const detail = detailOf(claims, resource);
+    if (detail === undefined) return undefined;
+    if ((detail.epoch ?? 0) !== (await this.#epoch(reader, note))) return undefined;
+    return detail.selector === undefined ? {} : { selector: detail.selector };
+  }
+
+  async use(writer: StoreWriter, { use }: Permit): Promise<void> {
+    if (use === undefined) return;
+    await uses.put(writer, this.#deps.vault.domain, {
+      key: this.#useKey(use),
+      index: {},
+      shape: {},
+      content: {},
+      expiresAt: use.until,
+      expected: 0,
+    });
+  }
+
+  #useKey({ jti }: ProofUse): string {
+    return this.#deps.vault.blind('proof', jti);
+  }
+
+  async #epoch(reader: StoreReader, { shape }: ContentNote): Promise<number> {
+    return (await epochs.get(reader, this.#deps.vault.domain, shape.activity))?.shape.epoch ?? 0;
+  }
+
+  #narrower(claims: TokenClaims, each: ReadTokenRequest['uris'][number]): Piece {
+    const { uri, selector } = typeof each === 'string' ? { uri: each } : each;
+    const resource = resourceOf(this.#deps, uri);
+    const detail = resource === undefined ? undefined : detailOf(claims, resource);
+    if (resource === undefined || detail === undefined) throw notFound('content', uri);
+    const part = intersect(detail.selector, selector);
+    return { resource, selector: part, epoch: detail.epoch ?? 0 };
+  }
+}
+
+interface Piece {
+  readonly resource: string;
+  readonly selector?: Selector | undefined;
+  readonly epoch: number;
+}
+
+/** Pieces that are open in the same way stand in one detail, so that each costs its id alone. */
+function group(pieces: readonly Piece[]): ContentDetail[] {
+  const details = new Map<string, ContentDetail>();
+  for (const { resource, selector, epoch } of pieces) {
+    const key = JSON.stringify([selector, epoch]);
+    const { locations = [] } = details.get(key) ?? {};
+    details.set(key, {
+      type: 'content',
+      actions: ['read'],
+      locations: [...new Set([...locations, resource])],
+      ...(selector === undefined ? {} : { selector }),
+      ...(epoch === 0 ? {} : { epoch }),
+    });
+  }
+  return [...details.values()];
+}
