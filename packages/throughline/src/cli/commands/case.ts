@@ -1,9 +1,5 @@
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
-import type { HubClient } from '../../client/index.ts';
-import { ThroughlineError } from '../../errors.ts';
-import type { Assertion } from '../../model/assertion.ts';
-import { limits } from '../../model/limits.ts';
 import {
   clientOf,
   command,
@@ -22,6 +18,7 @@ import {
 import { caseTree } from '../views/case-tree.ts';
 import { timelineLines } from '../views/timeline.ts';
 import { Words } from '../views/words.ts';
+import { followCase, readTimeline } from './case-follow.ts';
 import { listCommands } from './case-list.ts';
 import { caseWorkCommands } from './case-work.ts';
 
@@ -31,14 +28,20 @@ export function caseCommand(surroundings: Surroundings): Command {
     command('show', 'One case: what belongs together, and what is stuck', [
       'case show ctx_01h…',
       'case show ctx_01h… --timeline',
+      'case show ctx_01h… --timeline --follow',
       'case show ctx_01h… --json | jq .case.tasks',
     ]),
   )
     .argument('<id>', 'contextId or Activity id of the case')
     .addOption(new Option('--tree', 'Activities, Dialogs, Tasks, Resources (the default)'))
     .addOption(new Option('--timeline', 'every assertion in order').conflicts('tree'))
+    .addOption(new Option('--follow', 'the timeline, and each new assertion as it comes'))
     .addOption(
-      new Option('--activity', 'who takes part in which role').conflicts(['tree', 'timeline']),
+      new Option('--activity', 'who takes part in which role').conflicts([
+        'tree',
+        'timeline',
+        'follow',
+      ]),
     )
     .action(async (id: string, options: unknown) => {
       await showCase(surroundings, id, options);
@@ -55,13 +58,15 @@ export function caseCommand(surroundings: Surroundings): Command {
 
 const showSchema = z.object({
   timeline: z.boolean().default(false),
+  follow: z.boolean().default(false),
   activity: z.boolean().default(false),
 });
 
 async function showCase(surroundings: Surroundings, id: string, options: unknown): Promise<void> {
-  const { timeline, activity } = parseOptions(showSchema, options);
+  const { timeline, follow, activity } = parseOptions(showSchema, options);
   const client = clientOf(options);
   const out = outputOf(surroundings, options);
+  if (follow) return followCase(client, id, out);
   const view = await client.caseView(id);
   if (out.json && !timeline) {
     out.result({ case: view }, () => []);
@@ -84,20 +89,4 @@ function caseLines(words: Words, activity: boolean): string[] {
     ...conflictsPart(words),
     ...truncatedPart(words),
   ];
-}
-
-const maxPages = 1_000;
-
-async function readTimeline(client: HubClient, id: string): Promise<Assertion[]> {
-  const assertions: Assertion[] = [];
-  let after: number | undefined = 0;
-  for (let page = 0; after !== undefined; page++) {
-    if (page === maxPages) {
-      throw new ThroughlineError('too-large', `the timeline of ${id} is longer than can be shown`);
-    }
-    const { assertions: more, next } = await client.timeline(id, { after, limit: limits.pageSize });
-    assertions.push(...more);
-    after = next;
-  }
-  return assertions;
 }

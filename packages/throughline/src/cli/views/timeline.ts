@@ -53,11 +53,18 @@ function phrase<K extends Statement['says']>(statement: Said[K], says: K, words:
 const sentence = (id: string, what: string, { says }: Statement): string =>
   says === 'relationship.asserted' ? `${what} (${id})` : `${id} ${what}`;
 
-/** The case as it was told, one assertion a line: number, time, whose word, what. */
-export function timelineLines(words: Words, assertions: readonly Assertion[]): string[] {
+/**
+ * The case as it was told, one assertion a line: number, time, whose word, what. `numbers` keeps those of
+ * all that was shown, for what comes later because of it.
+ */
+export function timelineLines(
+  words: Words,
+  assertions: readonly Assertion[],
+  numbers = new Map<string, number>(),
+): string[] {
   const { terminal } = words;
   const digits = String(assertions.at(-1)?.seq ?? 0).length;
-  const numbers = new Map(assertions.map(({ id, seq }) => [id, seq]));
+  for (const { id, seq } of assertions) numbers.set(id, seq);
   return assertions.map(({ seq, recordedAt, source, about, basis, statement, cause }) => {
     const number = terminal.paint('dim', String(seq).padStart(digits));
     const what = phrase(statement, statement.says, words);
