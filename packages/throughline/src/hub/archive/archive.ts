@@ -5,6 +5,7 @@ import { Exporting, type ExportParts } from './exporting.ts';
 import { Importing } from './importing.ts';
 import type { PutParts } from './record-puts.ts';
 import { finishRestore } from './restore.ts';
+import { Verifying, type Verification, type VerifyOptions } from './verify.ts';
 
 export type ArchiveParts = ExportParts & PutParts & { readonly erasure: Erasure };
 
@@ -28,6 +29,11 @@ export class Archive {
   /** Copies everything, as of one moment, while the hub goes on. */
   backUp(sinks: Sinks): Promise<Moment> {
     return backUp(this.#deps, sinks);
+  }
+
+  /** Looks at all that is stored, while the hub goes on; says what is not as it should be. */
+  verify(options: VerifyOptions = {}): Promise<Verification> {
+    return new Verifying(this.#deps, options).run();
   }
 
   /** The last step of a restore: see `fillFrom`. */

@@ -51,7 +51,10 @@ export async function entryLine(
   } as const;
   if (shapeOnly) return line;
   const box = await boxes.of(scopeOf(about, activity));
-  if (box !== undefined && sealed !== undefined) {
+  // A Participant that was forgotten and met again has another key: what was said before is gone.
+  const isGone =
+    activity === undefined && sealed !== undefined && box?.opens(`log/${id}`, sealed) !== true;
+  if (box !== undefined && sealed !== undefined && !isGone) {
     const { salt, value } = box.openSalted(`log/${id}`, sealed, shape.commitment);
     const content = written.parse(value);
     return { ...line, content, salt: Buffer.from(salt).toString('base64url') };

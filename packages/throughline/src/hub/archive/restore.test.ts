@@ -48,7 +48,7 @@ async function restored(store: Store, from: BackupFiles): Promise<Scene> {
 
 const secret = 'my card ends in 4711';
 
-describe.each(stores)('backup and restore on %s', (_, open) => {
+describe.each(stores)('backup and restore on %s', { timeout: 20_000 }, (_, open) => {
   test('a restored hub is the one that was backed up, with another incarnation', async () => {
     const scene = await Scene.open(open);
     const task = await scene.task(priya, { text: secret }, { text: secret });

@@ -1,0 +1,338 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import { ThroughlineError } from '../../errors.ts';
+import { idKind } from '../../model/index.ts';
+import {
+  chainHash,
+  genesis,
+  openMemoryStore,
+  type Store,
+  type StoredEdge,
+  type StoredLogEntry,
+  type StoredObject,
+  type StoredRecord,
+  type StoreReader,
+} from '../../store/index.ts';
+import { CaseBoxes } from '../case-boxes.ts';
+import type { Deps } from '../deps.ts';
+import { scopeOf } from '../graph-codec.ts';
+import { Recorder } from '../recorder.ts';
+import { caseKeyKind, Vault, type KeyBox } from '../vault.ts';
+import { entryLine } from './entry-line.ts';
+import { takenFrom } from './entry-taken.ts';
+
+const page = 500;
+/** Findings that are told; there may be more. */
+const mostFindings = 100;
+const keyBytes = 32;
+
+export interface Finding {
+  /** What it is about: an entry, an object, a relationship, a record (`kind/key`). */
+  readonly id: string;
+  /** Number of the entry. */
+  readonly seq?: number;
+  readonly problem: string;
+}
+
+export interface Verification {
+  readonly entries: number;
+  readonly rows: number;
+  /** Whether objects and relationships were compared with the log: not where the log itself is broken. */
+  readonly compared: boolean;
+  /** The first ones, those of the log before all others. */
+  readonly findings: readonly Finding[];
+}
+
+export interface VerifyOptions {
+  /** An empty store that the log is folded into once more. Default: one in memory. */
+  readonly scratch?: () => Promise<Store>;
+  readonly onProgress?: (step: string, done: number) => void;
+}
+
+/** Sealed under keys of their own, which are looked at with what names them. */
+const sealedElsewhere: ReadonlySet<string> = new Set([caseKeyKind, 'content-sealed']);
+const committed = z.looseObject({ commitment: z.string().optional() });
+
+/** Looks at everything that a store holds, and writes nothing to it. */
+export class Verifying {
+  readonly #deps: Deps;
+  readonly #options: VerifyOptions;
+  readonly #findings: Finding[] = [];
+
+  constructor(deps: Deps, options: VerifyOptions) {
+    this.#deps = deps;
+    this.#options = options;
+  }
+
+  async run(): Promise<Verification> {
+    const { store } = this.#deps;
+    const head = (await store.read((reader) => reader.head())).seq;
+    const isWhole = await this.#log(head);
+    const rows = await this.#rows();
+    const compared = isWhole && this.#findings.length === 0;
+    if (compared) await this.#graph(head);
+    return { entries: head, rows, compared, findings: this.#findings };
+  }
+
+  #find(finding: Finding): void {
+    if (this.#findings.length < mostFindings) this.#findings.push(finding);
+  }
+
+  /** Each entry follows from the one before, and what it commits to is what is sealed beside it. */
+  async #log(head: number): Promise<boolean> {
+    let previous: string | undefined = genesis;
+    for (let after = 0; after < head;) {
+      const [from, before]: [number, string | undefined] = [after, previous];
+      const found: { last: StoredLogEntry | undefined; hash: string | undefined } =
+        await this.#deps.store.read(async (reader) => {
+          const entries = await reader.log({ after: from, limit: Math.min(page, head - from) });
+          const boxes = new CaseBoxes(this.#deps.vault, reader);
+          for (const entry of entries) await this.#content(boxes, entry);
+          return { last: entries.at(-1), hash: before && this.#chain(entries, from, before) };
+        });
+      previous = found.hash;
+      if (found.last === undefined) {
+        this.#find({ id: `entry ${from + 1}`, seq: from + 1, problem: 'is missing' });
+        return false;
+      }
+      after = found.last.seq;
+      this.#options.onProgress?.('entries', after);
+    }
+    return previous !== undefined;
+  }
+
+  /** The hash of the last; undefined from the first on that does not follow. */
+  #chain(entries: readonly StoredLogEntry[], after: number, before: string): string | undefined {
+    let [previous, seq] = [before, after];
+    for (const entry of entries) {
+      seq += 1;
+      if (entry.seq !== seq) {
+        this.#find({ id: `entry ${seq}`, seq, problem: 'is missing' });
+        return undefined;
+      }
+      if (entry.hash !== chainHash(previous, entry)) {
+        this.#find({
+          id: entry.id,
+          seq,
+          problem: 'does not follow from the entry before: one of the two was changed or moved',
+        });
+        return undefined;
+      }
+      previous = entry.hash;
+    }
+    return previous;
+  }
+
+  async #content(boxes: CaseBoxes, entry: StoredLogEntry): Promise<void> {
+    const { id, seq, about, activity, sealed } = entry;
+    const { commitment } = committed.parse(entry.shape);
+    const scope = scopeOf(about, activity);
+    const box = await this.#box(boxes, scope);
+    // Of one that was forgotten, and perhaps met again, the key is gone, and that is as it should be.
+    const mayBeGone = idKind(scope) === 'participant';
+    if (sealed !== undefined) {
+      if (mayBeGone && box?.opens(`log/${id}`, sealed) !== true) return;
+      const problem = problemOf(box, `log/${id}`, sealed, commitment);
+      if (problem !== undefined) this.#find({ id, seq, problem });
+    } else if (commitment !== undefined && box !== undefined && !mayBeGone) {
+      this.#find({
+        id,
+        seq,
+        problem: 'commits to what is not there, in a case that was not erased',
+      });
+    }
+  }
+
+  /** What is beside the log opens under its keys. */
+  async #rows(): Promise<number> {
+    let rows = 0;
+    for (let after: string | undefined, isEnd = false; !isEnd;) {
+      const query = { limit: page, ...(after === undefined ? {} : { after }) };
+      after = await this.#deps.store.read(async (reader) => {
+        const found = await reader.scan(query);
+        const boxes = new CaseBoxes(this.#deps.vault, reader);
+        for (const row of found.rows) {
+          if ('record' in row) await this.#record(boxes, row.record);
+        }
+        rows += found.rows.length;
+        return found.next;
+      });
+      isEnd = after === undefined;
+      this.#options.onProgress?.('rows', rows);
+    }
+    return rows;
+  }
+
+  async #record(boxes: CaseBoxes, { kind, key, activity, sealed }: StoredRecord): Promise<void> {
+    const id = `${kind}/${key}`;
+    if (kind === caseKeyKind) await this.#box(boxes, key);
+    if (sealed === undefined || sealedElsewhere.has(kind)) return;
+    const box = activity === undefined ? this.#deps.vault.domain : await this.#box(boxes, activity);
+    const problem = problemOf(box, id, sealed);
+    if (problem !== undefined) this.#find({ id, problem });
+  }
+
+  async #box(boxes: CaseBoxes, scope: string): Promise<KeyBox | undefined> {
+    try {
+      return await boxes.of(scope);
+    } catch (error) {
+      this.#find({ id: `${caseKeyKind}/${scope}`, problem: messageOf(error) });
+      return undefined;
+    }
+  }
+
+  /** Objects and relationships are what the log makes of them. */
+  async #graph(head: number): Promise<void> {
+    const scratch = await (this.#options.scratch ?? openMemoryStore)();
+    try {
+      const vault = new Vault(this.#deps.vault.random(keyBytes));
+      await this.#fold({ ...this.#deps, store: scratch, vault }, head);
+      await this.#compare(scratch, vault, head);
+    } finally {
+      await scratch.close();
+    }
+  }
+
+  async #fold(into: Deps, head: number): Promise<void> {
+    for (let after = 0; after < head;) {
+      const from = after;
+      const lines = await this.#deps.store.read(async (reader) => {
+        const boxes = new CaseBoxes(this.#deps.vault, reader);
+        const entries = await reader.log({ after: from, limit: Math.min(page, head - from) });
+        const read = { reader, boxes, shapeOnly: false };
+        const found = [];
+        for (const entry of entries) found.push(await entryLine(this.#deps, read, entry));
+        return found;
+      });
+      await into.store.write(async (writer) => {
+        const recorder = await Recorder.start(into, writer);
+        for (const [i, line] of lines.entries()) {
+          const taken = takenFrom(line);
+          if (taken === undefined) {
+            throw new ThroughlineError(
+              'newer-version',
+              `${line.id} (entry ${from + 1 + i}) says what this program does not know; use a newer one`,
+            );
+          }
+          await recorder.take(taken);
+        }
+        await recorder.flush();
+      });
+      after = from + lines.length;
+      this.#options.onProgress?.('folded', after);
+    }
+  }
+
+  async #compare(scratch: Store, vault: Vault, head: number): Promise<void> {
+    const end = (await this.#deps.store.read((reader) => reader.head())).seq;
+    const { store, vault: own } = this.#deps;
+    for await (const rows of graphOf(store)) {
+      for (const { id, seq } of rows) {
+        if (seq > end) this.#find({ id, problem: 'is ahead of the log: entries are missing' });
+      }
+      // But for what was changed while this ran.
+      const settled = rows.filter(({ seq }) => seq <= head);
+      const here = await store.read((reader) => allOpened(own, reader, settled));
+      const there = await scratch.read(async (reader) =>
+        allOpened(vault, reader, await sameRows(reader, settled)),
+      );
+      for (const [id, row] of here) {
+        const problem = differenceOf(row, there.get(id));
+        if (problem !== undefined) this.#find({ id, problem });
+      }
+    }
+    for await (const rows of graphOf(scratch)) {
+      const here = await store.read((reader) => sameRows(reader, rows));
+      const known = new Set(here.map(({ id }) => id));
+      for (const { id } of rows) {
+        if (!known.has(id)) this.#find({ id, problem: 'is in the log and nowhere else' });
+      }
+    }
+  }
+}
+
+type GraphRow = StoredObject | StoredEdge;
+
+interface Opened {
+  /** All but what is sealed. */
+  readonly bare: Omit<GraphRow, 'sealed'>;
+  /** Undefined where nothing was written, or it can't be read. */
+  readonly content: unknown;
+  readonly hasKey: boolean;
+  /** Is sealed, and does not open. */
+  readonly isShut: boolean;
+}
+
+async function opened(boxes: CaseBoxes, row: GraphRow): Promise<Opened> {
+  const { sealed, ...bare } = row;
+  const box = await boxes.of(scopeOf(row.id, row.activity));
+  const label = `${'kind' in row ? 'object' : 'edge'}/${row.id}`;
+  const isShut = sealed !== undefined && box?.opens(label, sealed) !== true;
+  const content = isShut || sealed === undefined ? undefined : box?.open(label, sealed);
+  return { bare, content, hasKey: box !== undefined, isShut };
+}
+
+function differenceOf(here: Opened, there: Opened | undefined): string | undefined {
+  if (there === undefined) return 'is nowhere in the log';
+  if (!isDeepStrictEqual(here.bare, there.bare)) return 'is not what the log makes of it';
+  if (here.isShut) return 'is sealed, and does not open under its key';
+  const isErased = here.content === undefined && !here.hasKey;
+  return isErased || isDeepStrictEqual(here.content, there.content)
+    ? undefined
+    : 'holds other words than the log';
+}
+
+async function allOpened(
+  vault: Vault,
+  reader: StoreReader,
+  rows: readonly GraphRow[],
+): Promise<ReadonlyMap<string, Opened>> {
+  const boxes = new CaseBoxes(vault, reader);
+  const found = new Map<string, Opened>();
+  for (const row of rows) found.set(row.id, await opened(boxes, row));
+  return found;
+}
+
+async function* graphOf(store: Store): AsyncGenerator<GraphRow[]> {
+  for (let after: string | undefined, isEnd = false; !isEnd;) {
+    const query = { limit: page, ...(after === undefined ? {} : { after }) };
+    const found = await store.read((reader) => reader.scan(query));
+    yield found.rows.flatMap((row) =>
+      'object' in row ? row.object : 'edge' in row ? row.edge : [],
+    );
+    after = found.next;
+    isEnd = after === undefined;
+  }
+}
+
+async function sameRows(reader: StoreReader, rows: readonly GraphRow[]): Promise<GraphRow[]> {
+  const [objects, edges] = [
+    rows.filter((row) => 'kind' in row),
+    rows.filter((row) => 'from' in row),
+  ];
+  const found: GraphRow[] = [...(await reader.objects(objects.map(({ id }) => id)))];
+  for (const { id } of edges) {
+    const edge = await reader.edge(id);
+    if (edge !== undefined) found.push(edge);
+  }
+  return found;
+}
+
+function problemOf(
+  box: KeyBox | undefined,
+  label: string,
+  sealed: Uint8Array,
+  commitment?: string,
+): string | undefined {
+  if (box === undefined) return 'is sealed, and there is no key for it';
+  try {
+    if (commitment === undefined) box.openBytes(label, sealed);
+    else box.open(label, sealed, commitment);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof ThroughlineError ? error.message : String(error);
