@@ -106,8 +106,7 @@ async function first<T>(stream: AsyncGenerator<T, void, undefined>): Promise<T |
 
 const config = ({ task }: Ids) => ({ tenant: '', taskId: task, id: 'push-1' });
 const read: readonly Known[] = ['owner', 'get', 'operator', 'agent'];
-/** Over A2A a push config is of a task that one may read, too. */
-const pushing: readonly Known[] = ['owner'];
+const pushing: readonly Known[] = ['owner', 'push'];
 
 /** By the method's name on the wire; a method without a row fails. */
 const rows: Readonly<Record<string, MethodRow>> = {

@@ -38,6 +38,7 @@ import {
   type TaskRecord,
   type Terms,
   type TimelinePage,
+  type PushConfig,
 } from '../model/index.ts';
 import { agentCalls, type AgentCalls } from './agent-calls.ts';
 import { FeedCalls } from './feed.ts';
@@ -47,7 +48,7 @@ import { caseCalls, type CaseCalls } from './case-calls.ts';
 import { contentCalls, type ContentCalls } from './content-calls.ts';
 import { unlessMissing } from './missing.ts';
 import { masterCalls, type MasterCalls } from './master-calls.ts';
-import { pushCalls, type PushCalls } from './push-calls.ts';
+import { ownConfig, pushCalls, type PushCalls } from './push-calls.ts';
 
 type PortName =
   | 'authenticate'
@@ -92,7 +93,7 @@ export class HubClient {
       admit: (caller, request) => this.admit(caller, request),
       saveReply: (caller, reply, seen) => this.saveReply(caller, reply, seen),
       loadTask: (caller, id, action) => this.loadTask(caller, id, action),
-      saveTask: (caller, record, seen) => this.saveTask(caller, record, seen),
+      saveTask: (caller, ...write) => this.saveTask(caller, ...write),
       listTasks: (caller, query) => this.listTasks(caller, query),
       observe: (caller, seen) => this.observe(caller, seen),
       ...pushCalls(this.#call),
@@ -147,10 +148,12 @@ export class HubClient {
     caller: Acting,
     record: TaskRecord,
     observations: readonly Observation[],
+    pushConfigs: readonly PushConfig[] = [],
   ): Promise<{ version: number }> {
     const path = `/tasks/${segment(record.id)}`;
+    const json = { record, observations, pushConfigs: pushConfigs.map(ownConfig) };
     return this.#call.json(
-      { method: 'PUT', path, json: { record, observations }, headers: handedOn(caller) },
+      { method: 'PUT', path, json, headers: handedOn(caller) },
       z.object({ version: z.int() }),
     );
   }

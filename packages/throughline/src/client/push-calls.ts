@@ -20,6 +20,10 @@ export interface PushCalls {
 
 const configs = z.object({ configs: z.array(pushConfigSchema) });
 
+/** A config as its owner sends it with the write of its task. */
+export const ownConfig = ({ owner: _owner, taskId: _task, ...config }: PushConfig): object =>
+  config;
+
 const pathOf = (taskId: string, id: string): string =>
   `/tasks/${segment(taskId)}/push-configs/${segment(id)}`;
 

@@ -15,6 +15,7 @@ import { guarded, nameFor, type Context, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Message, Messages } from './messages.ts';
 import { contextRefused, notFound, parse } from './refusals.ts';
+import type { PushConfigs } from './push-configs.ts';
 import type { Quotas } from './quotas.ts';
 import type { Replies } from './replies.ts';
 import { guardTask, isOver, type LiveTask, type TaskStore } from './task-records.ts';
@@ -25,6 +26,7 @@ interface Parts {
   readonly tasks: TaskStore;
   readonly replies: Replies;
   readonly quotas: Quotas;
+  readonly push: PushConfigs;
 }
 
 interface Wanted {
@@ -40,6 +42,7 @@ export class Admissions {
   readonly #tasks: TaskStore;
   readonly #replies: Replies;
   readonly #quotas: Quotas;
+  readonly #push: PushConfigs;
 
   constructor(deps: Deps, parts: Parts) {
     this.#deps = deps;
@@ -48,6 +51,7 @@ export class Admissions {
     this.#tasks = parts.tasks;
     this.#replies = parts.replies;
     this.#quotas = parts.quotas;
+    this.#push = parts.push;
   }
 
   async admit(acting: Acting, given: AdmissionRequest): Promise<Admission> {
@@ -61,7 +65,8 @@ export class Admissions {
     }
   }
 
-  async #decide({ principal, via }: Acting, given: AdmissionRequest): Promise<Admission> {
+  async #decide(acting: Acting, given: AdmissionRequest): Promise<Admission> {
+    const { principal, via } = acting;
     const request = parse(admissionRequestSchema, given, 'admission');
     if (via !== undefined && (via.id !== request.agent || via.tenant !== principal.tenant)) {
       throw notFound('agent', request.agent);
@@ -71,6 +76,10 @@ export class Admissions {
       await this.#checkReferences(writer, principal, request);
       const before = await this.#messages.get(writer, principal, request.messageId);
       if (before !== undefined) return this.#again(writer, principal, request, before);
+      const { taskId, pushConfig } = request;
+      if (taskId !== undefined && pushConfig !== undefined) {
+        await this.#push.requireRoom(writer, acting, { taskId, id: pushConfig });
+      }
       return this.#first(writer, principal, request, wanted);
     });
   }

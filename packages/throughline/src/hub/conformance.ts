@@ -55,6 +55,7 @@ interface Sending {
   readonly references?: readonly string[];
   readonly text?: string;
   readonly bytes?: number;
+  readonly pushConfig?: string;
 }
 
 /** What a task is left with. */
@@ -123,6 +124,7 @@ export class Scene {
       referenceTaskIds: [...references],
       payload: payloadOf(text),
       ...(sending.bytes === undefined ? {} : { bytes: sending.bytes }),
+      ...(sending.pushConfig === undefined ? {} : { pushConfig: sending.pushConfig }),
       ...(sending.contextId === undefined ? {} : { contextId: sending.contextId }),
       ...(sending.taskId === undefined ? {} : { taskId: sending.taskId }),
     };

@@ -168,7 +168,8 @@ export class Hub {
       cases,
     };
     const quotas = new Quotas(deps, { contexts, messages, tasks });
-    const parts = { contexts, messages, replies, tasks, registries, quotas };
+    const push = new PushConfigs(deps, { contexts, tasks });
+    const parts = { contexts, messages, replies, tasks, registries, quotas, push };
     const usage = new Usage(deps, registries);
     const access = new CaseAccess(parts);
     const labels = new CaseLabels(deps);
@@ -184,7 +185,7 @@ export class Hub {
     this.#tasks = new Tasks(deps, parts);
     this.#lists = new TaskLists(deps, contexts, tasks);
     this.#observer = new Observer(deps, parts);
-    this.#push = new PushConfigs(deps, parts);
+    this.#push = push;
     this.#caseLists = new CaseLists(deps, { access, contexts, registries, labels });
     this.#views = new CaseViews(deps, { access, contexts, usage, registries });
     const [views, lists] = [this.#views, this.#caseLists];
@@ -254,8 +255,10 @@ export class Hub {
     caller: Acting,
     record: TaskRecord,
     observations: readonly Observation[],
+    pushConfigs: readonly PushConfig[] = [],
   ): Promise<{ version: number }> {
-    return inSpan('hub.save-task', () => this.#tasks.save(caller, record, observations));
+    const save = () => this.#tasks.save(caller, record, observations, pushConfigs);
+    return inSpan('hub.save-task', save);
   }
 
   async listTasks(caller: Acting, query: TaskQuery): Promise<TaskPage> {
@@ -299,7 +302,7 @@ export class Hub {
       admit: (caller, request) => this.admit(by(caller), request),
       saveReply: (caller, reply, seen) => this.saveReply(by(caller), reply, seen),
       loadTask: (caller, id, action) => this.loadTask(by(caller), id, action),
-      saveTask: (caller, record, seen) => this.saveTask(by(caller), record, seen),
+      saveTask: (caller, ...write) => this.saveTask(by(caller), ...write),
       listTasks: (caller, query) => this.listTasks(by(caller), query),
       observe: (caller, seen) => this.observe(by(caller), seen),
       savePushConfig: (caller, config) => this.savePushConfig(by(caller), config),

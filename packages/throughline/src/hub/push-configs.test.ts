@@ -97,6 +97,36 @@ describe.each(stores)('push configs (%s)', (_name, open) => {
     expect((await load(desk)).map(({ owner }) => owner)).toEqual(['priya']);
   });
 
+  it('that come with a write of the task are kept with it, or neither is', async () => {
+    const write = (principal: Principal, more: Partial<TaskRecord>, config = configFor(task.id)) =>
+      scene.hub.saveTask({ principal, via: desk }, { ...task, ...more }, [], [config]);
+    const before = await scene.state();
+    expect(await refusal(write(priya, { version: 0 }))).toBe('conflict');
+    const { contextId } = task;
+    await scene.hub.grant(priya, contextId, { grantee: 'bob', operations: ['get', 'send'] });
+    expect(await refusal(write(bob, {}))).toBe('not-found');
+    expect((await scene.hub.loadTask({ principal: priya }, task.id))?.version).toBe(task.version);
+    expect(await load(desk)).toEqual([]);
+    expect((await scene.state()).hash).toBe(before.hash);
+    await write(priya, {});
+    expect(await load(priya)).toMatchObject([{ id: 'hook', owner: 'priya' }]);
+  });
+
+  it('that a message brings are refused before it is let in', async () => {
+    const { id: taskId, contextId } = task;
+    await scene.hub.grant(priya, contextId, { grantee: 'bob', operations: ['get', 'send'] });
+    const before = await scene.state();
+    expect(await refusal(scene.admit(bob, { taskId, pushConfig: 'hook' }))).toBe('not-found');
+    expect(await scene.state()).toEqual(before);
+    for (let i = 0; i < limits.pushConfigs; i++)
+      await save(priya, configFor(taskId, { id: `h${i}` }));
+    expect(await refusal(scene.admit(priya, { taskId, pushConfig: 'more' }))).toBe('quota');
+    expect(await scene.admit(priya, { taskId, pushConfig: 'h0' })).toMatchObject({ kind: 'new' });
+    expect(await scene.admit(bob, { contextId, pushConfig: 'hook' })).toMatchObject({
+      kind: 'new',
+    });
+  });
+
   it('are bounded in number for each task', async () => {
     for (let i = 0; i < limits.pushConfigs; i++)
       await save(priya, configFor(task.id, { id: `h${i}` }));

@@ -43,14 +43,27 @@ export class PushConfigs {
   /** Writes one of the caller's own, over an equal id. `quota` when the task has too many. */
   save(acting: Acting, given: PushConfig): Promise<void> {
     const config = parse(pushConfigSchema, given, 'push config');
-    const { principal } = acting;
-    return this.#deps.store.write(async (writer) => {
-      const task = await this.#open(writer, acting, config.taskId);
-      const key = this.#key(principal.tenant, { ...config, owner: principal.id });
-      const others = (await this.#of(writer, task)).filter((each) => each.key !== key);
-      if (others.length >= limits.pushConfigs) throw tooMany();
-      await this.#put(writer, task, key, { ...config, owner: principal.id }, 'yes');
-    });
+    return this.#deps.store.write((writer) => this.keep(writer, acting, config));
+  }
+
+  /** The same, with whatever else is written. */
+  async keep(writer: StoreWriter, acting: Acting, config: PushConfig): Promise<void> {
+    const { task, key } = await this.requireRoom(writer, acting, config);
+    await this.#put(writer, task, key, { ...config, owner: acting.principal.id }, 'yes');
+  }
+
+  /** Where a config of the caller's own would be kept. `not-found` and `quota` as for `save`. */
+  async requireRoom(
+    reader: StoreReader,
+    acting: Acting,
+    { taskId, id }: Pick<PushConfig, 'taskId' | 'id'>,
+  ): Promise<{ task: LiveTask; key: string }> {
+    const { tenant, id: owner } = acting.principal;
+    const task = await this.#open(reader, acting, taskId);
+    const key = this.#key(tenant, { taskId, id, owner });
+    const others = (await this.#of(reader, task)).filter((each) => each.key !== key);
+    if (others.length >= limits.pushConfigs) throw tooMany();
+    return { task, key };
   }
 
   /**

@@ -5,10 +5,12 @@ import {
   foreignId,
   limits,
   observationSchema,
+  pushConfigSchema,
   taskRecordSchema,
   utf8Length,
   type Observation,
   type Principal,
+  type PushConfig,
   type TaskRecord,
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
@@ -18,6 +20,7 @@ import { authorize, may, type Action } from './authorize.ts';
 import type { Context, Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Message, Messages } from './messages.ts';
+import type { PushConfigs } from './push-configs.ts';
 import { recordObservations, type Registries, type Vantage } from './observing.ts';
 import { contextRefused, notFound, parse } from './refusals.ts';
 import type { Quotas } from './quotas.ts';
@@ -32,6 +35,7 @@ import {
 } from './task-records.ts';
 
 export const observationsSchema = z.array(observationSchema).max(limits.statements);
+const ownConfigs = z.array(pushConfigSchema).max(limits.pushConfigs);
 const replySchema = z.object({
   agent: foreignId,
   messageId: foreignId,
@@ -47,6 +51,7 @@ export interface TaskParts {
   readonly tasks: TaskStore;
   readonly registries: Registries;
   readonly quotas: Quotas;
+  readonly push: PushConfigs;
 }
 
 /** Task records and replies: written by the executing agent, together with what was observed. */
@@ -80,24 +85,39 @@ export class Tasks {
     acting: Acting,
     given: TaskRecord,
     observations: readonly Observation[],
+    pushConfigs: readonly PushConfig[] = [],
   ): Promise<{ version: number }> {
     const record = parse(taskRecordSchema, given, 'task record');
     const seen = parse(observationsSchema, observations, 'observations');
+    const configs = parse(ownConfigs, pushConfigs, 'push configs');
     const reserve = finalTaskStates.includes(record.state) ? 0 : limits.taskReserveBytes;
     checkSize(record.body, 'task record: body', limits.taskBytes - reserve);
     this.#checkPresenter(acting, record.agent);
     const saved = await this.#deps.store.write(async (writer) => {
-      const stored = await this.#parts.tasks.get(writer, acting.principal.tenant, record.id);
-      const context = await this.#contextOf(writer, acting.principal, stored);
-      if (stored && context && mayWrite(acting, record, stored, context)) {
-        return this.#update(writer, acting, { record, stored, context }, seen);
+      const written = await this.#save(writer, acting, record, seen);
+      for (const config of configs) {
+        await this.#parts.push.keep(writer, acting, { ...config, taskId: record.id });
       }
-      // To whoever may not write it, a stored task is like none.
-      if (record.version !== 0) throw notFound('task', record.id);
-      return this.#begin(writer, acting, { record, isTaken: stored !== undefined }, seen);
+      return written;
     });
     measure('throughline.tasks.saved', 1, { state: record.state });
     return saved;
+  }
+
+  async #save(
+    writer: StoreWriter,
+    acting: Acting,
+    record: TaskRecord,
+    seen: readonly Observation[],
+  ): Promise<{ version: number }> {
+    const stored = await this.#parts.tasks.get(writer, acting.principal.tenant, record.id);
+    const context = await this.#contextOf(writer, acting.principal, stored);
+    if (stored && context && mayWrite(acting, record, stored, context)) {
+      return this.#update(writer, acting, { record, stored, context }, seen);
+    }
+    // To whoever may not write it, a stored task is like none.
+    if (record.version !== 0) throw notFound('task', record.id);
+    return this.#begin(writer, acting, { record, isTaken: stored !== undefined }, seen);
   }
 
   async saveReply(

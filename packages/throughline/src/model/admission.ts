@@ -15,6 +15,8 @@ export const admissionRequestSchema = z.object({
   referenceTaskIds: z.array(foreignId).max(limits.referenceTaskIds),
   /** Bytes of the message's JSON, which must fit into the task that it continues. */
   bytes: z.int().min(0).optional(),
+  /** Id of the push config that it brings along, which its sender must be allowed to have there. */
+  pushConfig: foreignId.optional(),
   /** Of parts, contextId, taskId and references, so that a changed payload is noticed. */
   payload: digest,
 });

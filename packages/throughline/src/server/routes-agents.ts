@@ -75,14 +75,23 @@ export const agentRoutes: readonly Route[] = [
     path: '/tasks/{id}',
     summary: 'Writes a task’s record and what was observed of it together, version checked',
     params: id,
-    body: z.strictObject({ record: taskRecordSchema.strict(), observations }),
+    body: z.strictObject({
+      record: taskRecordSchema.strict(),
+      observations,
+      pushConfigs: z
+        .array(pushConfigSchema.omit({ taskId: true, owner: true }).strict())
+        .max(limits.pushConfigs)
+        .optional(),
+    }),
     maxBytes: storedBytes,
     gives: z.object({ version: z.int() }),
     handle: async (hub, { caller, params, body }) => {
       if (body.record.id !== params.id) {
         throw new ThroughlineError('invalid', 'body.record.id: is not the id in the path');
       }
-      return hub.saveTask(await caller(), body.record, body.observations);
+      const { record, observations: seen, pushConfigs = [] } = body;
+      const own = pushConfigs.map((each) => ({ ...each, taskId: params.id }));
+      return hub.saveTask(await caller(), record, seen, own);
     },
   }),
   route({

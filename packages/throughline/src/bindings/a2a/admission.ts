@@ -48,7 +48,11 @@ export function messageOf(request: SendMessageRequest): Message {
 const bytesOf = (message: Message): number => utf8Length(JSON.stringify(Message.toJSON(message)));
 
 /** What the hub is asked before anything runs. Throws `invalid` naming the field at fault. */
-export function admissionRequest(message: Message, agent: string): AdmissionRequest {
+export function admissionRequest(
+  message: Message,
+  agent: string,
+  pushConfig: string | undefined,
+): AdmissionRequest {
   const { messageId, contextId, taskId, referenceTaskIds } = message;
   const payload = sha256(
     sortedJson({
@@ -65,6 +69,7 @@ export function admissionRequest(message: Message, agent: string): AdmissionRequ
     ...(taskId === '' ? {} : { taskId }),
     referenceTaskIds,
     bytes: bytesOf(message),
+    ...(pushConfig === undefined ? {} : { pushConfig }),
     payload,
   });
   if (parsed.success) return parsed.data;

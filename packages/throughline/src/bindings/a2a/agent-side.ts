@@ -84,7 +84,7 @@ export function agentSide(options: AgentSideOptions): AgentSide {
   const endpoint = card.supportedInterfaces[0]?.url ?? '';
   const self = { principal: agent };
   const waits = { ...defaultWaits, ...options.waits };
-  const store = new A2aTaskStore(ports, now, waits.hub, push?.ports);
+  const store = new A2aTaskStore(ports, now, waits.hub);
   const deliveries =
     push && new PushDeliveries({ push, ports, self, backoff: waits.push, onFault });
   const peers = {

@@ -17,6 +17,7 @@ import {
   type TaskQuery,
   type TaskRecord,
 } from '../../model/task-record.ts';
+import type { PushConfig } from '../../model/push-config.ts';
 import { agentCard } from './card.ts';
 import type { A2aPorts } from './ports.ts';
 import { serveA2a, type ServeA2aOptions, type ServedAgent } from './serve.ts';
@@ -57,6 +58,8 @@ export class MemoryPorts implements A2aPorts {
   beforeSave: (record: TaskRecord) => Promise<void> | void = () => undefined;
   /** Called after each write, when it is there; what it throws is all that the writer gets to know. */
   afterWrite: (what: 'saveTask' | 'saveReply') => void = () => undefined;
+  /** Keeps what a message asks to be told by. */
+  keepPush: (caller: Caller, config: PushConfig) => void = () => undefined;
 
   /** A principal and the Authorization value that stands for it. */
   know(principal: Principal): string {
@@ -138,6 +141,7 @@ export class MemoryPorts implements A2aPorts {
     caller: Caller,
     record: TaskRecord,
     observations: readonly Observation[],
+    pushConfigs: readonly PushConfig[] = [],
   ): Promise<{ version: number }> {
     await this.beforeSave(record);
     const { principal } = caller;
@@ -160,6 +164,7 @@ export class MemoryPorts implements A2aPorts {
     const owner = stored?.owner ?? principal.id;
     const kept = taskRecordSchema.parse(structuredClone({ ...record, version, owner }));
     this.records.set(record.id, { ...kept, tenant: principal.tenant });
+    for (const config of pushConfigs) this.keepPush(caller, config);
     this.writes.push('saveTask');
     this.afterWrite('saveTask');
     return { version };

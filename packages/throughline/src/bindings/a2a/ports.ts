@@ -34,13 +34,15 @@ export interface A2aPorts {
     action?: 'get' | 'cancel' | 'subscribe',
   ): Promise<TaskRecord | undefined>;
   /**
-   * Writes record and observations together; gives the new version. `conflict` when the version is
-   * not the stored one, `terminal` when the stored task is over.
+   * Writes record and observations together, and push configs of the caller's own with them; gives
+   * the new version. `conflict` when the version is not the stored one, `terminal` when the stored
+   * task is over.
    */
   saveTask(
     caller: Caller,
     record: TaskRecord,
     observations: readonly Observation[],
+    pushConfigs?: readonly PushConfig[],
   ): Promise<{ version: number }>;
   listTasks(caller: Caller, query: TaskQuery): Promise<TaskPage>;
   /** What the client side of a binding saw. */

@@ -13,9 +13,8 @@ import { foreignId } from '../../model/ids.ts';
 import { limits } from '../../model/limits.ts';
 import type { Caller } from '../../model/principal.ts';
 import { pushConfigSchema, type PushConfig } from '../../model/push-config.ts';
-import { recordFor, type AgentSide } from './agent-side.ts';
+import type { AgentSide } from './agent-side.ts';
 import type { Push } from './push-sender.ts';
-import { isFinal } from './wire.ts';
 
 /** A client's wish to be told, with its address checked; throws `invalid` naming what is at fault. */
 export function pushConfigOf(
@@ -73,18 +72,14 @@ export class PushConfigs {
   ): Promise<TaskPushNotificationConfig> {
     const push = this.#push();
     const { taskId } = params;
-    await recordFor(this.#side, caller, taskId);
     const id = params.id === '' ? randomUUID() : params.id;
     const config = { ...pushConfigOf(push, params, protocolVersion, id), taskId };
     await push.ports.savePushConfig(caller, config);
     // It may have ended since its changes were last told.
-    const record = await recordFor(this.#side, caller, taskId);
-    if (isFinal(record)) {
-      const owner = caller.principal.id;
-      void this.#side.deliveries
-        ?.tellEnd(taskId, [{ ...config, owner }])
-        .catch((error: unknown) => this.#side.onFault(error, { taskId }));
-    }
+    const owner = caller.principal.id;
+    void this.#side.deliveries
+      ?.tellEnd(taskId, [{ ...config, owner }])
+      .catch((error: unknown) => this.#side.onFault(error, { taskId }));
     return toWire(config, params.tenant);
   }
 
@@ -121,7 +116,6 @@ export class PushConfigs {
     { taskId, id }: DeleteTaskPushNotificationConfigRequest,
   ): Promise<void> {
     const push = this.#push();
-    await recordFor(this.#side, caller, taskId);
     if (!foreignId.safeParse(id).success) {
       throw new ThroughlineError('invalid', 'id: is no id of a push config');
     }
@@ -130,7 +124,6 @@ export class PushConfigs {
 
   async #own(caller: Caller, taskId: string): Promise<readonly PushConfig[]> {
     const push = this.#push();
-    await recordFor(this.#side, caller, taskId);
     const all = await push.ports.loadPushConfigs(caller, { taskId });
     // An agent that calls itself sees all for sending; as a caller it has its own.
     return all.filter(({ owner }) => owner === caller.principal.id);

@@ -231,6 +231,16 @@ describe('push notifications', () => {
     stuck.open();
   });
 
+  it('are there as soon as the task is that they came with', async () => {
+    const agent = await start(echo);
+    const known: number[] = [];
+    agent.ports.afterWrite = () => known.push(agent.push.configs.length);
+    const configuration = { taskPushNotificationConfig: hook };
+    const params = { message: wireMessage('x'), configuration };
+    await rpc(agent.url, agent.keys.alice, 'SendMessage', params);
+    expect(known[0]).toBe(1);
+  });
+
   it('come in the form of the version that they were asked in', async () => {
     const agent = await start(echo);
     const message = {

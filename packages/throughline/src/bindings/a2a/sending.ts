@@ -110,8 +110,8 @@ export class Sending {
     const message = messageOf(params);
     const envelope = envelopeIn(message.metadata);
     this.#requireExtensions(context);
-    const request = admissionRequest(message, this.#side.self.principal.id);
     const push = this.#pushOf(params, message, context);
+    const request = admissionRequest(message, this.#side.self.principal.id, push?.id);
     const key = [caller.principal.tenant, caller.principal.id, message.messageId].join('\0');
     const deadline = performance.now() + this.#side.waits.replayMs;
     for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {

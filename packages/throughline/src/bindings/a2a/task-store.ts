@@ -20,7 +20,7 @@ import { messageSeen, TaskChanges, type Peers, type Seen } from './changes.ts';
 import { sortedJson } from './digest.ts';
 import { mergeTask, unionHistory } from './merge.ts';
 import { objectiveOf } from './notes.ts';
-import type { A2aPorts, PushPorts } from './ports.ts';
+import type { A2aPorts } from './ports.ts';
 import { retrying, retryingWrite, type Backoff } from './retry.ts';
 import { isFinal, stateFromWire, stateOf } from './wire.ts';
 
@@ -134,15 +134,13 @@ export function senderOf(
 export class A2aTaskStore implements TaskStore {
   readonly #ports: A2aPorts;
   readonly #now: () => Date;
-  readonly #push: PushPorts | undefined;
   readonly #backoff: Backoff;
   readonly #works = new WeakMap<ServerCallContext, Work>();
 
-  constructor(ports: A2aPorts, now: () => Date, backoff: Backoff, push?: PushPorts) {
+  constructor(ports: A2aPorts, now: () => Date, backoff: Backoff) {
     this.#ports = ports;
     this.#now = now;
     this.#backoff = backoff;
-    this.#push = push;
   }
 
   /** From now on this context reads and writes the task of that work. */
@@ -227,17 +225,19 @@ export class A2aTaskStore implements TaskStore {
       body: bodyOf(task, work.sender),
     };
     const arrivals = work.arrivals.map((arrival) => this.#arrived(work, task, arrival));
+    const pushConfigs = work.arrivals.flatMap(({ push }) =>
+      push === undefined ? [] : [{ ...push, taskId: task.id }],
+    );
     const caller = opening?.caller ?? work.agent;
     const written = await retryingWrite(
       this.#backoff,
-      () => this.#ports.saveTask(caller, record, [...arrivals, ...observations]),
+      () => this.#ports.saveTask(caller, record, [...arrivals, ...observations], pushConfigs),
       async () => {
         const stored = await this.#ports.loadTask(work.agent, record.id);
         return stored !== undefined && isWritten(record, stored) ? stored : undefined;
       },
     );
     work.record = { ...record, version: written.version };
-    await this.#askedToPush(task.id, work.arrivals);
     work.changes = told;
     work.arrivals = [];
     work.yields = false;
@@ -245,16 +245,6 @@ export class A2aTaskStore implements TaskStore {
 
   #stored(work: Work, taskId: string): Promise<TaskRecord | undefined> {
     return retrying(this.#backoff, () => this.#ports.loadTask(work.agent, taskId));
-  }
-
-  /** Before anybody is answered: whoever has the answer counts on being told. */
-  async #askedToPush(taskId: string, arrivals: readonly Arrival[]): Promise<void> {
-    for (const { push, caller } of arrivals) {
-      if (push === undefined) continue;
-      await retrying(this.#backoff, async () =>
-        this.#push?.savePushConfig(caller, { ...push, taskId }),
-      );
-    }
   }
 
   #arrived(work: Work, task: Task, { message, client, envelope }: Arrival): Observation {

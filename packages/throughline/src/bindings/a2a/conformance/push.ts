@@ -13,10 +13,15 @@ export class MemoryPush implements PushPorts {
 
   constructor(tasks: MemoryPorts) {
     this.#tasks = tasks;
+    tasks.keepPush = (caller, config) => this.#keep(caller, config);
   }
 
   async savePushConfig(caller: Caller, config: PushConfig): Promise<void> {
     await this.#visible(caller, config.taskId);
+    this.#keep(caller, config);
+  }
+
+  #keep(caller: Caller, config: PushConfig): void {
     const owner = caller.principal.id;
     const others = this.configs.filter(
       (each) => each.taskId !== config.taskId || each.owner !== owner || each.id !== config.id,
