@@ -35,6 +35,7 @@ export async function doSubtask(
         ...asked,
         fetch: (contextId) => reader.fetch(contextId),
         rewriters: work.rewriters,
+        code: work.code,
         signal: io.signal,
         fault: work.fault,
       });

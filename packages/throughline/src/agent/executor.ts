@@ -13,6 +13,7 @@ import { doSubtask } from './do-subtask.ts';
 import { patient } from './patient.ts';
 import { reasonOf, type Work } from './work.ts';
 import type { Rewriter } from './rewriter.ts';
+import type { CodeReader } from './tree-sitter.ts';
 import { Publisher, type Bus, type Executor, type Request } from './publisher.ts';
 
 export interface ExecutorOptions {
@@ -25,6 +26,8 @@ export interface ExecutorOptions {
   readonly proofKey?: ProofKey | undefined;
   /** Shorten texts where a policy lets them be rewritten. */
   readonly rewriters?: readonly Rewriter[] | undefined;
+  /** Makes outlines of code where a policy asks for less of it. */
+  readonly code?: CodeReader | undefined;
   readonly now?: (() => Date) | undefined;
   /** Told of what callers do not see: a handler's own errors. */
   readonly onFault?: ((error: unknown, about: { taskId: string }) => void) | undefined;
@@ -82,6 +85,7 @@ async function execute(
       publisher,
       outputs,
       rewriters: options.rewriters,
+      code: options.code,
       fault: (error) => options.onFault?.(error, { taskId }),
       io: {
         signal,

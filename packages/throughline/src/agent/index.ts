@@ -21,4 +21,5 @@ export {
   type Rewriter,
 } from './rewriter.ts';
 export { makeProofKey, type ProofKey } from './proof-key.ts';
+export { treeSitter, type CodeReader } from './tree-sitter.ts';
 export { cardOf, serveAgent, type ServeAgentOptions } from './serve-agent.ts';

@@ -10,11 +10,14 @@ import { isText } from '../handover/media.ts';
 import type { AgentContext } from '../model/agent-context.ts';
 import type { FetchedContent } from './handler.ts';
 import type { Rewriter } from './rewriter.ts';
+import type { CodeReader } from './tree-sitter.ts';
 
 export interface MaterialsOptions extends Pick<CompressOptions, 'queries' | 'pinned'> {
   readonly fetch: (contextId: string) => Promise<FetchedContent>;
   /** Asked where LossTolerance lets texts be rewritten. */
   readonly rewriters?: readonly Rewriter[] | undefined;
+  /** Makes outlines of code. Default: code stays whole or leaves its reference. */
+  readonly code?: CodeReader | undefined;
   readonly signal: AbortSignal;
   /** Told of a rewriter that failed: extraction then does its work. */
   readonly fault: (error: unknown) => void;
@@ -23,14 +26,15 @@ export interface MaterialsOptions extends Pick<CompressOptions, 'queries' | 'pin
 /** Fetches the items that are text and reduces them as the policy asks and their priorities allow. */
 export async function readMaterials(
   context: AgentContext,
-  { fetch, rewriters = [], signal, fault, ...asked }: MaterialsOptions,
+  { fetch, rewriters = [], code, signal, fault, ...asked }: MaterialsOptions,
 ): Promise<Compressed> {
   const items: FetchedItem[] = [];
   for (const item of context.ContextItems) {
     items.push(await fetched(item.ContextID, item.MediaType, fetch));
   }
   const { CompressionPolicy: policy } = context;
-  const options: CompressOptions = { ...asked, context };
+  const parseCode = await code?.(context.ContextItems.map(({ MediaType }) => MediaType));
+  const options: CompressOptions = { ...asked, context, parseCode };
   if (policy === undefined || rewriters.length === 0) return compress(items, policy, options);
   const rewrites: Rewrite[] = [];
   for (const request of rewriteRequests(items, policy, options)) {

@@ -10,6 +10,7 @@ import { makeExecutor } from './executor.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
 import type { Ports } from './io.ts';
 import type { Rewriter } from './rewriter.ts';
+import type { CodeReader } from './tree-sitter.ts';
 import type { ProofKey } from './proof-key.ts';
 
 type Card = ReturnType<typeof agentCard>;
@@ -26,6 +27,8 @@ export interface ServeAgentOptions {
   readonly onMessage?: MessageHandler;
   /** Shorten texts where a CompressionPolicy lets them be rewritten. Default: none, texts are extracted. */
   readonly rewriters?: readonly Rewriter[];
+  /** Makes outlines of code, as `treeSitter()` does. Default: code stays whole or is left out. */
+  readonly code?: CodeReader;
   readonly host?: string;
   /** Default: a free one. */
   readonly port?: number;
@@ -80,23 +83,14 @@ export function cardOf(
  */
 export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
   await checkStart(options);
-  const {
-    card,
-    principal,
-    handler,
-    onMessage,
-    rewriters,
-    proofKey,
-    plainHttp: _,
-    ...rest
-  } = options;
-  const { ports, now, onFault } = rest;
-  const takesContexts = handler !== undefined;
-  const work = { ports, principal, handler, onMessage, rewriters, proofKey, now, onFault };
+  const { card, principal, handler, onMessage, rewriters, code, proofKey, ...rest } = options;
+  const { plainHttp: _, ...serving } = rest;
+  const { ports, now, onFault } = serving;
+  const does = { handler, onMessage, rewriters, code, proofKey };
   return serveA2a({
-    ...rest,
-    card: (url) => cardOf({ ...card, url }, { takesContexts, proofKey }),
+    ...serving,
+    card: (url) => cardOf({ ...card, url }, { takesContexts: handler !== undefined, proofKey }),
     agent: principal,
-    executor: makeExecutor(work),
+    executor: makeExecutor({ ports, principal, now, onFault, ...does }),
   });
 }

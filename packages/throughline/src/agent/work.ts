@@ -4,6 +4,7 @@ import type { WorkIo } from './handler.ts';
 import type { Outputs } from './io.ts';
 import type { Publisher } from './publisher.ts';
 import type { Rewriter } from './rewriter.ts';
+import type { CodeReader } from './tree-sitter.ts';
 
 /** One piece of work, as the two kinds of it share it. */
 export interface Work {
@@ -12,6 +13,7 @@ export interface Work {
   readonly outputs: Outputs;
   readonly io: WorkIo;
   readonly rewriters: readonly Rewriter[] | undefined;
+  readonly code: CodeReader | undefined;
   /** Tells the operator of what the caller does not see. */
   readonly fault: (error: unknown) => void;
 }

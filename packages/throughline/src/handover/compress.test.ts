@@ -280,7 +280,6 @@ describe('structured content', () => {
   });
 
   it.each([
-    ['text/html', `<p>${words(90)}</p>`, /HTML/],
     ['text/x-python', 'print(1)\n'.repeat(50), /code/],
     ['application/json', `{"broken${words(90)}`, /declared as JSON/],
   ])('keeps %s whole or leaves its reference, and says why', (mediaType, text, reason) => {

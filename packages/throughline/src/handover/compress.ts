@@ -1,6 +1,6 @@
 import type { CompressionPolicy } from '../model/agent-context.ts';
 import { makeCounter, type Counter } from './compression/counter.ts';
-import { encodeSmallest } from './compression/encode.ts';
+import { encodeSmallest, readHtml } from './compression/encode.ts';
 import { extract } from './compression/extract.ts';
 import { isOfContext, valuesAt, type PreservedField } from './compression/preserve.ts';
 import type {
@@ -8,6 +8,7 @@ import type {
   CompressionReport,
   CompressOptions,
   FetchedItem,
+  Outcome,
 } from './compression/report.ts';
 import { rewritersAt, type RewriteRequest } from './compression/rewrite.ts';
 import { takeRewrites } from './compression/take-rewrites.ts';
@@ -29,6 +30,7 @@ export type {
   ItemReport,
   Outcome,
 } from './compression/report.ts';
+export type { CodeBody, ParseCode } from './compression/code.ts';
 export type { Rewrite, RewriteRequest, RewriterKind } from './compression/rewrite.ts';
 
 /**
@@ -138,6 +140,8 @@ function shrink(
   const share = policy.LossTolerance === 'none' ? undefined : budgetNow / total(open);
   encodeSmallest(open, counter, share);
   if (!isOver() || policy.LossTolerance === 'none') return;
+  readHtml(open, counter);
+  if (!isOver()) return;
   takeRewrites(open, requests, options.rewrites ?? [], counter);
   if (!isOver()) return;
   const rest = open.filter(({ did }) => did !== 'rewritten');
@@ -161,6 +165,9 @@ const aboutOf = ({ context }: CompressOptions): string =>
         context.SubTaskName,
         ...context.EvaluationPolicy.SuccessCriteria.map(({ Description }) => Description),
       ].join('\n');
+
+/** Outcomes whose text is another one than the item's. */
+const derived: readonly Outcome[] = ['encoded', 'extracted', 'rewritten'];
 
 interface Sums {
   readonly before: number;
@@ -192,6 +199,7 @@ function makeReport(
       after: work.after,
       did: work.did,
       strategy: work.strategy,
+      ...(derived.includes(work.did) && { derivedFrom: work.item.ContextURI }),
       ...(work.leftOut && { leftOut: work.leftOut }),
       ...(work.unread !== undefined && { unread: work.unread }),
       notes: work.notes,

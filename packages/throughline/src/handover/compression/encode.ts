@@ -1,6 +1,30 @@
 import type { Counter } from './counter.ts';
+import { htmlToMarkdown } from './html.ts';
 import { encodings } from './lossless.ts';
+import { cutProse } from './prose.ts';
 import type { Work } from './work.ts';
+
+/**
+ * Turns HTML into Markdown, of which parts can be kept. A page that can't be turned, or of which a pinned
+ * fact would be lost, stays whole.
+ */
+export function readHtml(works: readonly Work[], counter: Counter): void {
+  for (const work of works) {
+    if (work.found.kind !== 'html') continue;
+    const converted = htmlToMarkdown(work.source);
+    if ('because' in converted) {
+      work.found = { kind: 'whole', because: converted.because };
+    } else if (work.pinned.some((fact) => !converted.markdown.includes(fact))) {
+      work.found = { kind: 'whole', because: 'a pinned fact is in its markup' };
+    } else {
+      const { markdown: text } = converted;
+      const { tokens, ...cut } = cutProse(text, counter);
+      const mediaType = 'text/markdown';
+      work.cut = { ...cut, mediaType };
+      Object.assign(work, { text, after: tokens, did: 'encoded', strategy: 'markdown', mediaType });
+    }
+  }
+}
 
 /** A form this much longer in characters than what must be reached can't be short enough in tokens. */
 const hopeless = 1.6;

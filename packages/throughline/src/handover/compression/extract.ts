@@ -15,6 +15,9 @@ interface Span {
   readonly full: Pick<Work, 'text' | 'after' | 'did' | 'strategy' | 'mediaType'>;
 }
 
+/** The most of a text's budget that its outline may take. */
+const outlineShare = 0.75;
+
 /** Rounds in which the budget given out is brought down to what the texts really take. */
 const rounds = 6;
 
@@ -29,7 +32,7 @@ export function extract(
   about: string,
   counter: Counter,
 ): void {
-  const { spans, units, must } = layOut(works, counter);
+  const { spans, units, must } = layOut(works, counter, budget);
   const index = makeIndex(units, makeTerms());
   const rankings = (queries.length > 0 ? queries : ['']).map((query) =>
     ranking(scores(index, query, queries.length > 0 ? about : '')),
@@ -47,16 +50,17 @@ export function extract(
 interface LaidOut {
   readonly spans: readonly Span[];
   readonly units: readonly (Unit & Choosable)[];
-  /** Places of units that hold a pinned fact. */
+  /** Places of units that hold a pinned fact, or are an outline that fits. */
   readonly must: readonly number[];
 }
 
 /** The units of all works in one row. */
-function layOut(works: readonly Work[], counter: Counter): LaidOut {
+function layOut(works: readonly Work[], counter: Counter, budget: number): LaidOut {
   const spans: Span[] = [];
   const units: (Unit & Choosable)[] = [];
   const must: number[] = [];
   let blocks = 0;
+  const all = total(works);
   for (const [item, work] of works.entries()) {
     const cut = cutOf(work, counter);
     const from = units.length;
@@ -75,9 +79,21 @@ function layOut(works: readonly Work[], counter: Counter): LaidOut {
       });
     }
     for (const at of unitsWith(cut, work.pinned)) must.push(at + from);
+    for (const at of outlineWithin(cut, (outlineShare * budget * work.after) / all))
+      must.push(at + from);
     blocks += (cut.units.at(-1)?.block ?? 0) + 1;
   }
   return { spans, units, must };
+}
+
+/** The outline of a text, where it takes no more than so many tokens. */
+function outlineWithin({ outline = [], units }: Cut, most: number): readonly number[] {
+  const frames = outline.flatMap((at) => units[at]?.along ?? []);
+  const tokens = [...new Set([...outline, ...frames])].reduce(
+    (sum, at) => sum + (units[at]?.tokens ?? 0),
+    0,
+  );
+  return tokens <= most ? outline : [];
 }
 
 function ranking(of: Float64Array): number[] {
@@ -131,7 +147,7 @@ function settle(
     text,
     after: counter.countJoined(pieces),
     did: 'extracted',
-    strategy: 'bm25',
+    strategy: cut.strategy ?? 'bm25',
     leftOut,
     ...(cut.mediaType !== undefined && { mediaType: cut.mediaType }),
   });

@@ -2,7 +2,7 @@ import type { ContextItem } from '../../model/agent-context.ts';
 import { isJson } from '../media.ts';
 
 /** How a text can be cut; `whole` stays in one piece. */
-type TextKind = 'prose' | 'json' | 'json-lines' | 'csv' | 'whole';
+type TextKind = 'prose' | 'code' | 'html' | 'json' | 'json-lines' | 'csv' | 'whole';
 
 export interface KindFound {
   readonly kind: TextKind;
@@ -11,21 +11,23 @@ export interface KindFound {
 }
 
 const wholes: readonly (readonly [RegExp, string])[] = [
-  [/^(?:text\/html|application\/xhtml\+xml)\b/, 'HTML is not turned into text'],
   [/^(?:text\/xml|application\/(?:[\w.-]+\+)?xml)\b/, 'XML is not cut'],
   [/\byaml\b/, 'YAML is not cut'],
-  [
-    /^(?:text\/(?:x-(?!markdown)[\w.+-]+|javascript|typescript|css)|application\/(?:javascript|typescript|sql))\b/,
-    'no outline is made of code',
-  ],
 ];
+
+/** Code by its media type; `text/x-markdown` is none. */
+const codeTypes =
+  /^(?:text\/(?:x-(?!markdown)[\w.+-]+|javascript|typescript|tsx|css)|application\/(?:javascript|typescript|sql|x-httpd-php))\b/;
 
 /** Decides by media type, and by ContextType for code under a general type. */
 export function kindOfText(item: ContextItem, text: string): KindFound {
   const type = item.MediaType.toLowerCase();
+  if (/^(?:text\/html|application\/xhtml\+xml)\b/.test(type)) return { kind: 'html' };
   const because = wholes.find(([is]) => is.test(type))?.[1];
   if (because !== undefined) return { kind: 'whole', because };
-  if (item.ContextType === 'code') return { kind: 'whole', because: 'no outline is made of code' };
+  if (codeTypes.test(type) || item.ContextType === 'code') {
+    return { kind: 'code', because: 'no outline is made of this code' };
+  }
   if (/\/(?:x-)?(?:ndjson|jsonl|json-lines)\b/.test(type)) return { kind: 'json-lines' };
   if (isJson(type)) {
     return isValidJson(text)

@@ -1,5 +1,6 @@
 import type { AgentContext, ContextItem } from '../../model/agent-context.ts';
 import type { CountTokens } from '../count-tokens.ts';
+import type { ParseCode } from './code.ts';
 import type { PreservedField } from './preserve.ts';
 import type { Rewrite } from './rewrite.ts';
 
@@ -22,6 +23,8 @@ export interface CompressOptions {
   readonly pinned?: readonly string[];
   /** Answers of a summariser or neural compressor to `rewriteRequests`. */
   readonly rewrites?: readonly Rewrite[];
+  /** Finds the declarations in code; without it code stays whole or leaves its reference. */
+  readonly parseCode?: ParseCode | undefined;
   readonly count?: CountTokens;
   /** Name of `count` in the report. */
   readonly tokenizer?: string;
@@ -40,8 +43,10 @@ export interface ItemReport {
   readonly before: number;
   readonly after: number;
   readonly did: Outcome;
-  /** By what: `bm25`, `json`, `csv`, `toon`, name of a rewriter; `none`. */
+  /** By what: `bm25`, `outline`, `json`, `csv`, `toon`, `markdown`, name of a rewriter; `none`. */
   readonly strategy: string;
+  /** ContextURI of the item that the text was derived from, where it is no longer that item's own. */
+  readonly derivedFrom?: string;
   /** Of how many units (sentences, rows, blocks) how many were left out, in how many gaps. */
   readonly leftOut?: { readonly units: number; readonly of: number; readonly gaps: number };
   /** Why the content, or part of it, was not read. Its tokens are not in any sum. */

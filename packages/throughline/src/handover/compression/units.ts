@@ -18,6 +18,10 @@ export interface Cut {
   readonly units: readonly Unit[];
   /** Form of the text where it is no longer the item's MediaType. */
   readonly mediaType?: string;
+  /** How the units are chosen, for the report. Default: `bm25`. */
+  readonly strategy?: string;
+  /** Places of units that stand for the whole: kept first where they leave room for more. */
+  readonly outline?: readonly number[];
   /** What stands for a gap, with what sets it off. */
   readonly mark: string;
   /** Pieces that, joined, are the kept units in order, each gap marked. */

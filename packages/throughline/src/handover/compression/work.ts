@@ -1,6 +1,7 @@
 import { ThroughlineError } from '../../errors.ts';
 import type { CompressionPolicy, ContextItem } from '../../model/agent-context.ts';
 import { isText } from '../media.ts';
+import { cutCode } from './code.ts';
 import type { Counter } from './counter.ts';
 import { kindOfText, looksBinary, type KindFound } from './kinds.ts';
 import { isOfContext, isOfItems, valuesAt } from './preserve.ts';
@@ -14,7 +15,7 @@ export interface Work {
   /** What it was; empty when it was not read. */
   readonly source: string;
   readonly before: number;
-  readonly found: KindFound;
+  found: KindFound;
   readonly unread?: string;
   /** Pinned facts that the source has. */
   readonly pinned: readonly string[];
@@ -22,7 +23,7 @@ export interface Work {
   readonly holds: string | undefined;
   readonly notes: string[];
   /** The source in units, where it can be cut as it stands. */
-  readonly cut?: Cut;
+  cut?: Cut;
   /** JSON as CSV, where that is the same. */
   asCsv?: string;
   text: string;
@@ -71,15 +72,15 @@ export function startWork(
   const isReducible = policy !== undefined && policy.TargetRatio < 1;
   const found = isReducible ? kindOfText(item, text) : base.found;
   const pinned = (options.pinned ?? []).filter((fact) => fact !== '' && text.includes(fact));
-  const isCut = found.kind === 'prose' && policy?.LossTolerance !== 'none';
   const mayBeCut = item.Priority === 'compressible' || pinned.length > 0;
-  const cut = isCut && mayBeCut ? cutProse(text, counter) : undefined;
+  const isLossy = isReducible && policy.LossTolerance !== 'none';
+  const cut = isLossy && mayBeCut ? cutAsItStands(found, fetched, options, counter) : undefined;
   const before = cut?.tokens ?? counter.count(text);
   return {
     ...base,
     source: text,
     before,
-    found,
+    found: cut === undefined ? found : { kind: found.kind },
     pinned,
     holds: found.kind === 'json' ? fieldIn(text, policy) : undefined,
     ...(cut && { cut }),
@@ -88,6 +89,18 @@ export function startWork(
     did: 'kept',
     strategy: 'none',
   };
+}
+
+/** Units of a text that can be cut without being turned into another form first. */
+function cutAsItStands(
+  { kind }: KindFound,
+  { item, text }: { readonly item: ContextItem; readonly text: string },
+  { parseCode }: CompressOptions,
+  counter: Counter,
+): (Cut & { readonly tokens: number }) | undefined {
+  if (kind === 'prose') return cutProse(text, counter);
+  const bodies = kind === 'code' ? parseCode?.(item.MediaType, text) : undefined;
+  return bodies && cutCode(text, bodies, counter);
 }
 
 function whyUnread(fetched: FetchedItem): string | undefined {

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { compress, type FetchedItem } from '../compress.ts';
+import { htmlToMarkdown } from './html.ts';
+
+const page = `<!doctype html><html><head><title>Rates</title><style>p { color: red }</style>
+<script>track("visitor")</script></head><body><nav><a href="/">Home</a></nav>
+<h1>Cards</h1><p>We are a bank in the old town. It was founded by <b>three</b> sisters.</p>
+<p>The gold_card pays 2&nbsp;% cash back &amp; has no fee.</p>
+<table><thead><tr><th>Card</th><th>Fee</th></tr></thead>
+<tr><td>Gold</td><td>0</td></tr><tr><td>Blue</td><td>12</td></tr></table></body></html>`;
+
+const item = (text: string): FetchedItem => ({
+  item: {
+    ContextID: 'page',
+    ContextType: 'document',
+    MediaType: 'text/html; charset=utf-8',
+    ContextURI: 'https://hub.example/content/page',
+    Description: '',
+    Priority: 'compressible',
+  },
+  text,
+});
+const reduced = (
+  text: string,
+  TargetRatio: number,
+  pinned: string[] = [],
+  LossTolerance: 'none' | 'low' = 'low',
+) =>
+  compress(
+    [item(text)],
+    { Strategy: 'target_ratio', TargetRatio, LossTolerance, MustPreserveFields: [] },
+    { queries: ['How much does the gold card pay back?'], pinned },
+  );
+
+describe('HTML', () => {
+  it('becomes Markdown where that is enough, with headings and tables, without scripts', () => {
+    const { items, report } = reduced(page, 0.6);
+    expect(items[0]?.mediaType).toBe('text/markdown');
+    expect(items[0]?.text).toContain('# Cards');
+    expect(items[0]?.text).toMatch(/\| Gold +\| 0 +\|/);
+    expect(items[0]?.text).toContain('The gold_card pays');
+    expect(items[0]?.text).not.toMatch(/track|color|<p>/);
+    expect(report.items[0]).toMatchObject({ did: 'encoded', strategy: 'markdown' });
+  });
+
+  it('is extracted from as Markdown where it must be shorter still', () => {
+    const { items, report } = reduced(page, 0.2);
+    expect(items[0]?.text).toContain('cash back & has no fee.');
+    expect(items[0]?.text).not.toContain('sisters');
+    expect(report.items[0]).toMatchObject({ did: 'extracted', strategy: 'bm25' });
+    expect(report.missed).toBeUndefined();
+  });
+
+  it('stays as it is where nothing may be lost, or a pinned fact is in its markup', () => {
+    expect(reduced(page, 0.6, [], 'none').items[0]?.text).toBe(page);
+    const held = reduced(page, 0.2, ['track("visitor")']);
+    expect(held.items[0]?.text).toBe(page);
+    expect(held.report.items[0]?.notes.join()).toContain('a pinned fact is in its markup');
+    expect(held.report.missed).toBeDefined();
+  });
+
+  it('of a stranger is read in bounded time', () => {
+    expect(htmlToMarkdown('<div>'.repeat(10_000))).toEqual({
+      because: 'it is HTML nested deeper than 256',
+    });
+    expect(htmlToMarkdown('<p>'.repeat(800_000))).toMatchObject({
+      because: expect.stringContaining('more than'),
+    });
+    expect(htmlToMarkdown(`${'<li>item '.repeat(500)}${'</div>'.repeat(500)}`)).toHaveProperty(
+      'markdown',
+    );
+  });
+
+  it.each(['', '<', '<!--', '<p', '&#0;', '<![CDATA[x]]>', '</p></p>', '<table><tr>'])(
+    'that is %j breaks nothing',
+    (html) => {
+      expect(htmlToMarkdown(html)).toHaveProperty('markdown');
+    },
+  );
+});
