@@ -99,7 +99,12 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
     if (text === undefined) throw noRoute();
     return c.text(await text, 200, { 'Content-Type': metricsMediaType });
   });
-  const place = { own, closing: options.closing, checks: new Together<boolean>() };
+  const place: Place = {
+    own,
+    closing: options.closing,
+    checks: new Together<boolean>(),
+    onFailure: (error, c) => void answerError(error, c, options),
+  };
   for (const route of hubRoutes) serveRoute(app, hub, place, route);
   return app;
 }
@@ -120,6 +125,7 @@ interface Place {
   readonly closing: AbortSignal | undefined;
   /** Looks at credentials of answers that go on. */
   readonly checks: Together<boolean>;
+  readonly onFailure: (error: unknown, c: Context<Env>) => void;
 }
 
 function serveRoute(app: Hono<Env>, hub: ServedHub, place: Place, route: Route): void {
@@ -148,7 +154,7 @@ function answer(route: Route, result: unknown): Response {
 async function readInput(
   c: Context<Env>,
   hub: ServedHub,
-  { own, closing, checks }: Place,
+  { own, closing, checks, onFailure }: Place,
   route: Route,
 ): Promise<RawInput> {
   const principal = c.get('principal');
@@ -161,6 +167,8 @@ async function readInput(
       lastEventId: c.req.header('Last-Event-ID'),
       signal: closing === undefined ? signal : AbortSignal.any([signal, closing]),
       stillIn: () => checks.ask(shown, () => isStillIn(c, hub, own)),
+      drop: () => void c.env?.outgoing?.destroy(),
+      onFailure: (error) => onFailure(error, c),
     },
     caller: () => callerOf(c, hub, principal),
     params: readParams(c),

@@ -1,5 +1,5 @@
-import { ThroughlineError } from '../errors.ts';
 import type { FeedStep } from './ports.ts';
+import type { Live } from './route.ts';
 
 /** Some proxies pass nothing on until they have so much. */
 const padding = `:${' '.repeat(2_048)}\n\n`;
@@ -8,13 +8,17 @@ const retryMs = 1_000;
 /** A reader that takes nothing for so long is dropped; it can go on where it was. */
 const stalledMs = 30_000;
 
+export interface StreamOptions extends Pick<Live, 'signal' | 'drop' | 'onFailure'> {
+  readonly stalledMs?: number;
+}
+
 /**
  * Server-sent events of the WHATWG standard, one CloudEvent each; the events of a step leave in one write. The
  * stream is pulled: with a reader that does not take, nothing is read for it.
  */
 export async function eventStream(
   open: (signal: AbortSignal) => Promise<AsyncIterable<FeedStep>>,
-  options: { readonly signal: AbortSignal; readonly stalledMs?: number },
+  options: StreamOptions,
 ): Promise<Response> {
   const over = new AbortController();
   const signal = AbortSignal.any([options.signal, over.signal]);
@@ -28,16 +32,17 @@ export async function eventStream(
       },
       async pull(controller) {
         clearTimeout(stalled);
-        const { done, value } = await steps.next();
-        if (done === true) {
+        const step = await next(steps, options);
+        if (step === undefined) {
           over.abort();
           controller.close();
           return;
         }
-        controller.enqueue(encoder.encode(textOf(value)));
+        controller.enqueue(encoder.encode(textOf(step)));
         stalled = setTimeout(() => {
           over.abort();
-          controller.error(new ThroughlineError('timeout', 'the reader of the feed takes nothing'));
+          controller.close();
+          options.drop();
         }, options.stalledMs ?? stalledMs).unref();
       },
       cancel() {
@@ -48,6 +53,20 @@ export async function eventStream(
     { highWaterMark: 1 },
   );
   return new Response(body, { headers: { 'Content-Type': 'text/event-stream; charset=utf-8' } });
+}
+
+/** One that fails ends the stream: its reader comes back, and is told then if it is still so. */
+async function next(
+  steps: AsyncIterator<FeedStep>,
+  { signal, onFailure }: StreamOptions,
+): Promise<FeedStep | undefined> {
+  try {
+    const { done, value } = await steps.next();
+    return done === true ? undefined : value;
+  } catch (error) {
+    if (!signal.aborted) onFailure(error);
+    return undefined;
+  }
 }
 
 async function opened(

@@ -30,6 +30,10 @@ export interface Live {
   readonly signal: AbortSignal;
   /** Whether what the reader showed still counts. */
   readonly stillIn: () => Promise<boolean>;
+  /** Cuts the reader off, whatever is still to be written. */
+  readonly drop: () => void;
+  /** Hears of what went wrong once the answer had begun. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 interface Input<P, Q, B> extends Omit<RawInput, 'params' | 'query' | 'body'> {
@@ -54,8 +58,8 @@ interface Definition<P extends z.ZodObject, Q extends z.ZodObject, B extends z.Z
   readonly maxBytes?: number;
   /** The page’s cookie will do: it reads what the page shows. */
   readonly bySession?: true;
-  /** Schema of the JSON answer; `bytes` and `events` for a Response with them, `nothing` for 204. */
-  readonly gives: z.ZodType<A> | 'bytes' | 'events' | 'nothing';
+  /** Schema of the JSON answer; `bytes`, `events` and `lines` for a Response with them, `nothing` for 204. */
+  readonly gives: z.ZodType<A> | 'bytes' | 'events' | 'lines' | 'nothing';
   readonly handle: (
     hub: ServedHub,
     input: Input<z.output<P>, z.output<Q>, z.output<B>>,
@@ -73,7 +77,7 @@ export interface Route {
   readonly takes: 'json' | 'bytes' | 'nothing';
   readonly maxBytes: number;
   readonly bySession: boolean;
-  readonly gives: z.ZodType | 'bytes' | 'events' | 'nothing';
+  readonly gives: z.ZodType | 'bytes' | 'events' | 'lines' | 'nothing';
   /** Checks every part by its schema, then does it. */
   readonly run: (hub: ServedHub, raw: RawInput) => Promise<unknown>;
 }

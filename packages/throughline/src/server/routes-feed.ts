@@ -41,10 +41,9 @@ function stream(
   hub: ServedHub,
   principal: Principal,
   given: Query & { readonly case?: string },
-  { lastEventId, signal, stillIn }: Live,
+  live: Live,
 ): Promise<Response> {
+  const { lastEventId, stillIn } = live;
   const asked = lastEventId === undefined ? given : { ...given, after: lastEventId };
-  return eventStream((over) => hub.feed.open(principal, asked, { signal: over, stillIn }), {
-    signal,
-  });
+  return eventStream((signal) => hub.feed.open(principal, asked, { signal, stillIn }), live);
 }
