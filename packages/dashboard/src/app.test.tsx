@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CaseSummary, CaseView } from 'throughline/model';
 import { MadeCase, spokenOf, summaryOf } from '../test/made-case.ts';
 import { App } from './app.tsx';
-import type { Live } from './live/live.ts';
+import type { Follower, Live } from './live/live.ts';
 import { openSession } from './session/session.ts';
 
 /** A hub of a test's own, and the moment at which something changed. */
@@ -12,18 +12,20 @@ class FakeHub {
   view: CaseView | undefined;
   isDown = false;
   key = 'tlk_good';
-  readonly #refreshes = new Set<() => Promise<void>>();
+  readonly #followers = new Set<Follower>();
 
   readonly live: Live = {
-    follow: (_scope, refresh) => {
-      this.#refreshes.add(refresh);
-      return () => this.#refreshes.delete(refresh);
+    state: 'live',
+    watch: () => () => undefined,
+    follow: (_scope, follower) => {
+      this.#followers.add(follower);
+      return () => this.#followers.delete(follower);
     },
   };
 
   /** Tells the page that something changed; resolves when it has been read again. */
   async changed(): Promise<void> {
-    await Promise.allSettled([...this.#refreshes].map((refresh) => refresh()));
+    await Promise.allSettled([...this.#followers].map((each) => each.refresh()));
   }
 
   readonly fetch: typeof fetch = async (input, init) => {
@@ -60,7 +62,7 @@ async function show(hash = '#/'): Promise<void> {
       fetch: hub.fetch,
       ...(key === undefined ? {} : { key }),
     });
-  render(<App live={hub.live} open={open} />);
+  render(<App live={() => hub.live} open={open} />);
   fireEvent.change(await screen.findByLabelText('API key'), { target: { value: hub.key } });
   fireEvent.click(screen.getByRole('button', { name: 'Open' }));
   await screen.findByText('Throughline');
@@ -93,7 +95,7 @@ describe('signing in', () => {
         fetch: hub.fetch,
         ...(key === undefined ? {} : { key }),
       });
-    render(<App live={hub.live} open={open} />);
+    render(<App live={() => hub.live} open={open} />);
     fireEvent.change(await screen.findByLabelText('API key'), { target: { value: 'tlk_bad' } });
     fireEvent.click(screen.getByRole('button', { name: 'Open' }));
     await screen.findByText('The hub does not know this key.');

@@ -9,7 +9,8 @@ import { Who } from './session/who.tsx';
 import type { Session } from './session/session.ts';
 
 export interface AppProps {
-  readonly live: Live;
+  /** How the page hears of what changes at the hub. */
+  readonly live: (hub: Session['hub']) => Live;
   readonly open: (key?: string) => Promise<Session>;
   /** Told to whom the hub does not know at first. */
   readonly note?: string;

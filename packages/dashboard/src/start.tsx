@@ -1,8 +1,8 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
-import { polling } from './live/live.ts';
+import { liveFeed } from './live/live.ts';
 import { takeCode } from './session/code.ts';
-import { openSession } from './session/session.ts';
+import { openSession, type Session } from './session/session.ts';
 
 const codeRefused =
   'The code in the address counts once, within a minute. Make another with: throughline page';
@@ -13,9 +13,10 @@ export function start(page: Document): void {
   if (place === null) throw new Error('the document has no place for the page');
   const { origin } = page.location;
   const code = takeCode(window);
+  const follow = ({ feed }: Session['hub']) => liveFeed({ page, feed });
   createRoot(place).render(
     <App
-      live={polling({ page })}
+      live={follow}
       {...(code === undefined ? {} : { note: codeRefused })}
       open={(key) =>
         openSession({

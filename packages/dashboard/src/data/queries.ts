@@ -1,6 +1,12 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
-import { limits, type Assertion, type CaseView } from 'throughline/model';
+import {
+  feedTypes,
+  limits,
+  type Assertion,
+  type CaseView,
+  type FeedEvent,
+} from 'throughline/model';
 import { reaches, withNewest, withOlder, type KnownCases } from '../cases/known-cases.ts';
 import { useSource } from './context.ts';
 import { useFollowed } from './use-followed.ts';
@@ -84,6 +90,7 @@ export function useTimeline(id: string): UseQueryResult<Timeline> {
     key,
     caseId: id,
     share: false,
+    apply: withEvent,
     read: async (before = { assertions: [], isCut: false }) => {
       if (before.isCut) return before;
       const assertions = [...before.assertions];
@@ -98,10 +105,24 @@ export function useTimeline(id: string): UseQueryResult<Timeline> {
           queries.setQueryData<Timeline>(key, { assertions: [...assertions], isCut: false });
         }
       }
-      const isSame = assertions.length === before.assertions.length;
-      return isSame ? before : { assertions, isCut: false };
+      // What the feed brought meanwhile must not be lost.
+      const known = queries.getQueryData<Timeline>(key) ?? before;
+      const last = assertions.at(-1)?.seq ?? 0;
+      assertions.push(...known.assertions.filter(({ seq }) => seq > last));
+      const isSame = assertions.length === known.assertions.length;
+      return isSame ? known : { assertions, isCut: false };
     },
   });
+}
+
+/** A timeline with one assertion more; of all else than assertions it can’t be told. */
+function withEvent(timeline: Timeline, event: FeedEvent): Timeline | undefined {
+  if (timeline.isCut) return timeline;
+  if (event.type !== feedTypes.assertion) return undefined;
+  const last = timeline.assertions.at(-1)?.seq ?? 0;
+  if (event.data.seq <= last) return timeline;
+  const assertions = [...timeline.assertions, event.data];
+  return { assertions, isCut: assertions.length >= mostAssertions };
 }
 
 /** Both texts of a hand-over, read when somebody wants to see them. */

@@ -5,7 +5,7 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { useEffect, useEffectEvent } from 'react';
-import { ThroughlineError } from 'throughline/model';
+import { ThroughlineError, type FeedEvent } from 'throughline/model';
 import { useSource } from './context.ts';
 
 export interface Followed<T> {
@@ -16,6 +16,8 @@ export interface Followed<T> {
   readonly read: (before: T | undefined) => Promise<T>;
   /** Compare what was read with what was known, to keep what is equal. Off where it only grows. */
   readonly share?: boolean;
+  /** What is known after an event of the feed; undefined: it must be read again. */
+  readonly apply?: (before: T, event: FeedEvent) => T | undefined;
 }
 
 /** Something of the hub's, read now and whenever it may have changed. */
@@ -24,6 +26,7 @@ export function useFollowed<T>({
   caseId,
   read,
   share = true,
+  apply,
 }: Followed<T>): UseQueryResult<T> {
   const queries = useQueryClient();
   const { live, onSignedOut } = useSource();
@@ -36,10 +39,20 @@ export function useFollowed<T>({
   const refresh = useEffectEvent(async () => {
     await refetch({ throwOnError: true, cancelRefetch: false });
   });
+  const take = useEffectEvent((event: FeedEvent): boolean => {
+    const before = queries.getQueryData<T>(key);
+    const after = before === undefined ? undefined : apply?.(before, event);
+    if (after === undefined) return false;
+    if (after !== before) queries.setQueryData<T>(key, after);
+    return true;
+  });
   useEffect(
     () =>
-      live.follow(caseId === undefined ? { of: 'cases' } : { of: 'case', id: caseId }, async () => {
-        await refresh();
+      live.follow(caseId === undefined ? { of: 'cases' } : { of: 'case', id: caseId }, {
+        refresh: async () => {
+          await refresh();
+        },
+        apply: (event) => take(event),
       }),
     [live, caseId],
   );

@@ -1,16 +1,30 @@
+import type { FollowOptions } from 'throughline/client';
+import type { FeedEvent, FeedItem } from 'throughline/model';
+import { Runner } from './runner.ts';
+
 /** What is followed: the list of cases, or one case by its id. */
-type Scope = { readonly of: 'cases' } | { readonly of: 'case'; readonly id: string };
+export type Scope = { readonly of: 'cases' } | { readonly of: 'case'; readonly id: string };
 
 /**
- * Tells when something may have changed, so that it is read again. The page knows no more than this
- * of how it hears: a feed of the hub's events can take the place of polling.
+ * `live`: changes show as they are committed. `asking`: the hub’s feed is not to be had, so it is asked
+ * again and again. `cut`: it was to be had, and the hub is away.
  */
+export type LiveState = 'live' | 'asking' | 'cut';
+
+export interface Follower {
+  /** Reads it again. One that fails is tried again later. */
+  refresh(): Promise<void>;
+  /** Takes an event of the feed; false: read it again instead. */
+  apply?(event: FeedEvent): boolean;
+}
+
+/** Tells when something changed, by the hub’s feed, or, without one, by asking. */
 export interface Live {
-  /**
-   * Calls `refresh` whenever the scope may have changed, never twice at once, until it is told to stop.
-   * A refresh that fails is tried again later.
-   */
-  follow(scope: Scope, refresh: () => Promise<void>): () => void;
+  /** Calls the follower until it is told to stop; never twice at once. */
+  follow(scope: Scope, follower: Follower): () => void;
+  readonly state: LiveState;
+  /** Calls back whenever the state changed, until it is told to stop. */
+  readonly watch: (listener: () => void) => () => void;
 }
 
 /** The part of a document that says whether anybody looks. */
@@ -20,56 +34,164 @@ export interface Watched {
   removeEventListener(type: 'visibilitychange', listener: () => void): void;
 }
 
-export interface PollingOptions {
+export interface LiveOptions {
   readonly page: Watched;
-  /** Milliseconds between two readings. Default 2,000. */
+  readonly feed: { follow(options: FollowOptions): AsyncIterable<FeedItem> };
+  /** Milliseconds between two readings without a feed. Default 2,000. */
   readonly everyMs?: number;
   readonly now?: () => number;
 }
 
-const idleShare = 4;
-const slowestMs = 15_000;
+/** With a feed, what no event tells of (figures of hand-overs, cases beside this one) is read so often. */
+const besidesMs = 30_000;
+/** After the hub refused a stream, it is asked for another one so much later. */
+const againMs = 20_000;
 
-/**
- * Polls while somebody looks, at once when they look again. A slow answer makes the next one come
- * later, so that a large case does not keep the hub busy; failures double the wait.
- */
-export function polling({ page, everyMs = 2_000, now = Date.now }: PollingOptions): Live {
+/** Follows while somebody looks, at once when they look again; one stream for each scope. */
+export function liveFeed(options: LiveOptions): Live {
+  const channels = new Map<string, Channel>();
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
   return {
-    follow: (_scope, refresh) => {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      let isRunning = false;
-      let stopped = false;
-      let failures = 0;
-      const schedule = (ms: number): void => {
-        clearTimeout(timer);
-        if (!stopped && !page.hidden) timer = setTimeout(() => void run(), ms);
-      };
-      const run = async (): Promise<void> => {
-        if (isRunning || stopped) return;
-        isRunning = true;
-        const started = now();
-        try {
-          await refresh();
-          failures = 0;
-        } catch {
-          failures += 1;
-        }
-        isRunning = false;
-        const wait = Math.max(everyMs * 2 ** failures, (now() - started) * idleShare);
-        schedule(Math.min(wait, Math.max(slowestMs, everyMs)));
-      };
-      const onVisibility = (): void => {
-        if (page.hidden) clearTimeout(timer);
-        else if (!isRunning) schedule(0);
-      };
-      page.addEventListener('visibilitychange', onVisibility);
-      schedule(everyMs);
+    follow: (scope, follower) => {
+      const key = JSON.stringify(scope);
+      const channel = channels.get(key) ?? new Channel(scope, options, tell);
+      channels.set(key, channel);
+      const leave = channel.join(follower);
       return () => {
-        stopped = true;
-        clearTimeout(timer);
-        page.removeEventListener('visibilitychange', onVisibility);
+        leave();
+        if (channel.isEmpty) channels.delete(key);
       };
     },
+    get state() {
+      const states = [...channels.values()].map(({ state }) => state);
+      return states.find((state) => state === 'cut') ?? states.find((s) => s !== 'live') ?? 'live';
+    },
+    watch: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
+}
+
+/** One stream, and all on the page who follow it. */
+class Channel {
+  state: LiveState = 'asking';
+  readonly #scope: Scope;
+  readonly #options: LiveOptions;
+  readonly #tell: () => void;
+  readonly #runners = new Map<Follower, Runner>();
+  /** Ends the stream; there is one while somebody follows and looks. */
+  #stream: AbortController | undefined;
+  #cursor: string | undefined;
+
+  constructor(scope: Scope, options: LiveOptions, tell: () => void) {
+    this.#scope = scope;
+    this.#options = options;
+    this.#tell = tell;
+  }
+
+  get isEmpty(): boolean {
+    return this.#runners.size === 0;
+  }
+
+  join(follower: Follower): () => void {
+    const { page, now = Date.now } = this.#options;
+    const runner = new Runner(() => follower.refresh(), { everyMs: () => this.#everyMs(), now });
+    if (this.isEmpty) page.addEventListener('visibilitychange', this.#onVisibility);
+    this.#runners.set(follower, runner);
+    if (!page.hidden) {
+      runner.start();
+      this.#begin();
+    }
+    return () => {
+      runner.rest();
+      this.#runners.delete(follower);
+      if (!this.isEmpty) return;
+      page.removeEventListener('visibilitychange', this.#onVisibility);
+      this.#end();
+    };
+  }
+
+  readonly #onVisibility = (): void => {
+    if (this.#options.page.hidden) {
+      for (const runner of this.#runners.values()) runner.rest();
+      this.#end();
+      return;
+    }
+    for (const runner of this.#runners.values()) {
+      runner.start();
+      runner.wake();
+    }
+    this.#begin();
+  };
+
+  #everyMs(): number {
+    return this.state === 'live' ? besidesMs : (this.#options.everyMs ?? 2_000);
+  }
+
+  #begin(): void {
+    if (this.#stream !== undefined) return;
+    this.#stream = new AbortController();
+    void this.#follow(this.#stream.signal);
+  }
+
+  #end(): void {
+    this.#stream?.abort();
+    this.#stream = undefined;
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#read(signal);
+      } catch {
+        // Why it is not to be had is told by what is read instead.
+        this.#cursor = undefined;
+      }
+      this.#become('asking', signal);
+      await pause(againMs, signal);
+    }
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const scope = this.#scope;
+    const stream = this.#options.feed.follow({
+      signal,
+      ...(scope.of === 'case' ? { case: scope.id } : {}),
+      ...(this.#cursor === undefined ? {} : { after: this.#cursor }),
+      onState: (state) => this.#become(state === 'live' ? 'live' : 'cut', signal),
+    });
+    for await (const { cursor, event } of stream) {
+      if (signal.aborted) return;
+      this.#cursor = cursor;
+      for (const [follower, runner] of this.#runners) {
+        if (follower.apply?.(event) !== true) runner.wake();
+      }
+    }
+  }
+
+  #become(state: LiveState, signal: AbortSignal): void {
+    if (signal.aborted || state === this.state) return;
+    this.state = state;
+    for (const runner of this.#runners.values()) {
+      // What came while nobody told of it.
+      if (state === 'live') runner.wake();
+      else runner.pace();
+    }
+    this.#tell();
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), ms);
+  const stop = () => {
+    clearTimeout(timer);
+    resolve(undefined);
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  return promise;
 }

@@ -17,7 +17,7 @@ import { SignIn } from './sign-in.tsx';
 export interface GateProps {
   /** Without a key: by the browser's cookie. */
   readonly open: (key?: string) => Promise<Session>;
-  readonly live: Live;
+  readonly live: (hub: Session['hub']) => Live;
   /** Told to whom the hub does not know at first. */
   readonly note?: string;
   readonly children: ReactNode;
@@ -54,7 +54,7 @@ export function Gate({ open, live, note, children }: GateProps): ReactElement {
   );
   const session = state.at === 'inside' ? state.session : undefined;
   const source = useMemo(
-    () => (session === undefined ? undefined : { session, live, onSignedOut }),
+    () => (session === undefined ? undefined : { session, live: live(session.hub), onSignedOut }),
     [session, live, onSignedOut],
   );
   if (source !== undefined) return <SourceContext value={source}>{children}</SourceContext>;
