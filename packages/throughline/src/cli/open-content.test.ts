@@ -10,6 +10,8 @@ import { openHub } from './wire.ts';
 const newFolder = (): DataFolder => new DataFolder(mkdtempSync(join(tmpdir(), 'data-')));
 const keys = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'very-secret' };
 const id = 'a'.repeat(32);
+const openAt = (at: string, environment = {}) =>
+  openContent(newFolder(), { at }, false, environment);
 
 let s3: S3Server;
 beforeAll(async () => {
@@ -48,13 +50,11 @@ describe('the place for content', () => {
   });
 
   it('is not opened by keys in a URL, without keys, or of another kind', async () => {
-    const open = (at: string, environment = {}) =>
-      openContent(newFolder(), { at }, false, environment);
-    await expect(open('s3://bucket')).rejects.toMatchObject({ code: 'invalid' });
-    const error: unknown = await open('s3://me:hidden@bucket', keys).catch((e: unknown) => e);
+    await expect(openAt('s3://bucket')).rejects.toMatchObject({ code: 'invalid' });
+    const error: unknown = await openAt('s3://me:hidden@bucket', keys).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: 'invalid' });
     expect(String(error)).not.toMatch(/hidden|very-secret/);
-    await expect(open('gs://bucket')).rejects.toMatchObject({ code: 'unsupported' });
+    await expect(openAt('gs://bucket')).rejects.toMatchObject({ code: 'unsupported' });
   });
 });
 

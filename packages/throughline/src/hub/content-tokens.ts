@@ -104,7 +104,7 @@ export class ContentTokens {
     const { claims } = permit ?? {};
     const above = [...(claims?.above ?? []), ...(claims === undefined ? [] : [claims.jti])];
     if (claims === undefined || permit === undefined || claims.once === true) {
-      throw notFound('token', 'shown');
+      throw unknownToken();
     }
     if (above.length > maxAbove) {
       throw new ThroughlineError(
@@ -114,7 +114,7 @@ export class ContentTokens {
     }
     await this.#deps.store.write(async (writer) => {
       if (this.isOver(claims) || !(await this.holds(writer, permit))) {
-        throw notFound('token', 'shown');
+        throw unknownToken();
       }
       await this.use(writer, permit);
     });
@@ -146,8 +146,7 @@ export class ContentTokens {
   /** Whoever may read by it may take it back, and whoever could make it. */
   async #revokeOne(by: Principal, token: string): Promise<void> {
     const claims = await this.#tokens.open(token);
-    const refusal = () => notFound('token', 'shown');
-    if (claims === undefined) throw refusal();
+    if (claims === undefined) throw unknownToken();
     const { store, vault } = this.#deps;
     await store.write(async (writer) => {
       const resources = claims.authorization_details.flatMap(({ locations }) => locations);
@@ -157,7 +156,7 @@ export class ContentTokens {
         const theirs = await isTheirs(this.#registries.participants, writer, by, note);
         isMaker = isMaker && theirs;
       }
-      if (!isMaker && claims.aud !== by.id) throw refusal();
+      if (!isMaker && claims.aud !== by.id) throw unknownToken();
       await revokedTokens.put(writer, vault.domain, {
         key: claims.jti,
         index: {},
@@ -244,6 +243,8 @@ export class ContentTokens {
     return { resource, selector: part, epoch: detail.epoch ?? 0 };
   }
 }
+
+const unknownToken = (): ThroughlineError => notFound('token', 'shown');
 
 interface Piece {
   readonly resource: string;

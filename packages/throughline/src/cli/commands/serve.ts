@@ -4,6 +4,7 @@ import { ThroughlineError } from '../../errors.ts';
 import { foreignId } from '../../model/ids.ts';
 import { command, outputOf, parseOptions, withData, type Surroundings } from '../command.ts';
 import { DataFolder } from '../data-folder.ts';
+import { contentOptionsSchema, contentSettingsOf, withContent } from './content-options.ts';
 import { pageUrl } from '../../model/session.ts';
 import type { Output } from '../output.ts';
 import { duration } from '../duration.ts';
@@ -20,10 +21,7 @@ const serveSchema = z.object({
   store: z.string().exactOptional(),
   domainKeyFile: z.string().exactOptional(),
   allowPlainHttp: z.boolean().default(false),
-  content: z.string().exactOptional(),
-  contentRegion: z.string().min(1).max(64).exactOptional(),
-  contentRegionPolicy: z.enum(['any', 'same']).exactOptional(),
-  contentUrls: z.boolean().exactOptional(),
+  ...contentOptionsSchema.shape,
   contextPolicy: z.enum(['refuse', 'adopt']).default('refuse'),
   contextTtl: duration.exactOptional(),
   taskTtl: duration.exactOptional(),
@@ -41,9 +39,19 @@ const serveSchema = z.object({
 });
 type Serving = z.output<typeof serveSchema>;
 
+const withJwt = (serve: Command): Command =>
+  serve
+    .option('--jwt-issuer <iss>', 'takes tokens of this issuer, too')
+    .option('--jwt-audience <aud>', 'that are meant for this hub')
+    .option('--jwks-url <url>', 'where the issuer publishes its keys')
+    .option('--jwks-file <file>', 'a file with the issuer’s keys')
+    .option('--jwt-tenant <id>', 'tenant of tokens that name none')
+    .option('--jwt-tenant-claim <name>', 'claim with the tenant (default: tenant)')
+    .option('--jwt-role-claim <name>', 'claim with the role or scopes (default: role)');
+
 /** `throughline serve`: a hub until SIGINT or SIGTERM. */
-export const serveCommand = (surroundings: Surroundings): Command =>
-  withData(
+export const serveCommand = (surroundings: Surroundings): Command => {
+  const serve = withData(
     command('serve', 'Runs a hub until Ctrl-C', [
       'serve',
       'serve --port 4000 --data ./data',
@@ -65,20 +73,6 @@ export const serveCommand = (surroundings: Surroundings): Command =>
       ),
     )
     .addOption(
-      new Option(
-        '--content <where>',
-        'folder or s3://bucket/prefix/?endpoint=… for contents (default: in the folder)',
-      ).env('THROUGHLINE_CONTENT'),
-    )
-    .option('--content-region <label>', 'region that they lie in')
-    .addOption(
-      new Option('--content-region-policy <policy>', 'contents of other regions').choices([
-        'any',
-        'same',
-      ]),
-    )
-    .option('--content-urls', 'gives out links that open one content, once')
-    .addOption(
       new Option('--context-policy <policy>', 'contextIds that clients bring: refused or adopted')
         .choices(['refuse', 'adopt'])
         .default('refuse'),
@@ -95,14 +89,8 @@ export const serveCommand = (surroundings: Surroundings): Command =>
         .choices(logLevels)
         .env('THROUGHLINE_LOG_LEVEL'),
     )
-    .option('--metrics-port <n>', 'figures for Prometheus on this port of loopback, without a key')
-    .option('--jwt-issuer <iss>', 'takes tokens of this issuer, too')
-    .option('--jwt-audience <aud>', 'that are meant for this hub')
-    .option('--jwks-url <url>', 'where the issuer publishes its keys')
-    .option('--jwks-file <file>', 'a file with the issuer’s keys')
-    .option('--jwt-tenant <id>', 'tenant of tokens that name none')
-    .option('--jwt-tenant-claim <name>', 'claim with the tenant (default: tenant)')
-    .option('--jwt-role-claim <name>', 'claim with the role or scopes (default: role)')
+    .option('--metrics-port <n>', 'figures for Prometheus on this port of loopback, without a key');
+  return withJwt(withContent(serve))
     .option('--allow-plain-http', 'plain HTTP on an address that other machines reach')
     .action(async (options: unknown) => {
       const serving = parseOptions(serveSchema, options);
@@ -130,11 +118,11 @@ export const serveCommand = (surroundings: Surroundings): Command =>
       else log.note('closing');
       await running.close();
     });
+};
 
 function settingsOf(serving: Serving): StartHubOptions {
   const { data, port, host, origin, store, domainKeyFile, allowPlainHttp } = serving;
   const { contextPolicy, contextTtl, taskTtl, historyTtl, sweepEvery, metricsPort } = serving;
-  const { content, contentRegion, contentRegionPolicy, contentUrls } = serving;
   const jwt = jwtSettingsOf(serving);
   return {
     dataDir: data,
@@ -142,12 +130,7 @@ function settingsOf(serving: Serving): StartHubOptions {
     host,
     allowPlainHttp,
     contextPolicy,
-    content: {
-      at: content,
-      region: contentRegion,
-      regionPolicy: contentRegionPolicy,
-      inUrls: contentUrls,
-    },
+    content: contentSettingsOf(serving),
     ...(origin === undefined ? {} : { origin }),
     ...(store === undefined ? {} : { store }),
     ...(domainKeyFile === undefined ? {} : { domainKeyFile }),

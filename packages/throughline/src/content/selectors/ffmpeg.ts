@@ -24,6 +24,9 @@ const outputs: readonly (readonly [fits: RegExp, mediaType: string, options: rea
     [/^audio\//, 'audio/wav', ['-vn', '-c:a', 'pcm_s16le', '-f', 'wav']],
   ];
 
+/** What is read: no playlists and scripts, which name other files. */
+const containers = 'mov,mp4,m4a,matroska,webm,avi,mpegts,mp3,ogg,flac,aac,wav';
+
 /**
  * Cuts by the ffmpeg at `path`: in a folder of its own, from a file into a file, without a network, a
  * terminal, an environment, or more than a minute; encoded anew and without the metadata of the whole.
@@ -57,16 +60,15 @@ function argumentsOf(
   [start, end]: Range,
   codecs: readonly string[],
 ): string[] {
-  return [
-    ...['-nostdin', '-hide_banner', '-loglevel', 'error', '-protocol_whitelist', 'file'],
-    ...['-threads', '1', '-i', from, '-ss', String(start)],
-    ...(end === Infinity ? [] : ['-t', String(end - start)]),
-    ...['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn', '-fflags', '+bitexact'],
-    ...['-flags:v', '+bitexact', '-flags:a', '+bitexact', '-fs', String(limits.contentBytes)],
-    ...codecs,
-    to,
-  ];
+  const input = `-nostdin -hide_banner -loglevel error -protocol_whitelist file -format_whitelist ${containers} -threads 1`;
+  const length = end === Infinity ? '' : `-t ${end - start}`;
+  const plain = '-map_metadata -1 -map_chapters -1 -sn -dn';
+  const same = '-fflags +bitexact -flags:v +bitexact -flags:a +bitexact';
+  const output = `-ss ${start} ${length} ${plain} ${same} -fs ${limits.contentBytes}`;
+  return [...words(input), '-i', from, ...words(output), ...codecs, to];
 }
+
+const words = (text: string): string[] => text.split(/\s+/);
 
 async function run(path: string, options: readonly string[], cwd: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<undefined>();

@@ -18,6 +18,7 @@ const whole = String.raw`\d{1,15}`;
 const decimal = String.raw`\d{1,9}(?:\.\d{1,6})?`;
 
 interface Form {
+  readonly conformsTo: Selector['conformsTo'];
   readonly axis: Axis;
   readonly pattern: RegExp;
   /** Both ends as written; absent ones are open. */
@@ -30,48 +31,51 @@ interface Form {
 const end = (text: string | undefined): number => (text === undefined ? Infinity : Number(text));
 const shown = (to: number): string => (to === Infinity ? '' : String(to));
 
-const forms: Readonly<Record<Exclude<Selector['conformsTo'], typeof json>, readonly Form[]>> = {
+const forms: readonly Form[] = [
   // Both ends are selected, counting from 0.
-  'http://tools.ietf.org/rfc/rfc9110': [
-    {
-      axis: 'byte',
-      pattern: new RegExp(`^bytes=(${whole})-(${whole})?$`),
-      read: (from, to) => [Number(from), end(to) + 1],
-      write: ([from, to]) => `bytes=${from}-${shown(to - 1)}`,
-    },
-  ],
+  {
+    conformsTo: 'http://tools.ietf.org/rfc/rfc9110',
+    axis: 'byte',
+    pattern: new RegExp(`^bytes=(${whole})-(${whole})?$`),
+    read: (from, to) => [Number(from), end(to) + 1],
+    write: ([from, to]) => `bytes=${from}-${shown(to - 1)}`,
+  },
   // Positions between lines or characters, counting from 0.
-  'http://tools.ietf.org/rfc/rfc5147': (['line', 'char'] as const).map((axis) => ({
+  ...(['line', 'char'] as const).map<Form>((axis) => ({
+    conformsTo: 'http://tools.ietf.org/rfc/rfc5147',
     axis,
     pattern: new RegExp(`^${axis}=(${whole})?,(${whole})?$`),
     read: (from, to) => [Number(from ?? 0), end(to)],
     write: ([from, to]) => `${axis}=${from},${shown(to)}`,
   })),
   // Both ends are selected, counting from 1; a star is the last row.
-  'http://tools.ietf.org/rfc/rfc7111': [
-    {
-      axis: 'row',
-      pattern: new RegExp(`^row=([1-9]\\d{0,14})(?:-([1-9]\\d{0,14}|\\*))?$`),
-      read: (from, to) => [
-        Number(from) - 1,
-        to === undefined ? Number(from) : to === '*' ? Infinity : Number(to),
-      ],
-      write: ([from, to]) => `row=${from + 1}-${to === Infinity ? '*' : to}`,
-      many: true,
-    },
-  ],
+  {
+    conformsTo: 'http://tools.ietf.org/rfc/rfc7111',
+    axis: 'row',
+    pattern: new RegExp(String.raw`^row=([1-9]\d{0,14})(?:-([1-9]\d{0,14}|\*))?$`),
+    read: (from, to) => [
+      Number(from) - 1,
+      to === undefined ? Number(from) : to === '*' ? Infinity : Number(to),
+    ],
+    write: ([from, to]) => `row=${from + 1}-${to === Infinity ? '*' : to}`,
+    many: true,
+  },
   // Seconds of normal play time.
-  'http://www.w3.org/TR/media-frags/': [
-    {
-      axis: 'second',
-      pattern: new RegExp(`^t=(?:npt:)?(${decimal})?(?:,(${decimal}))?$`),
-      read: (from, to) => [Number(from ?? 0), end(to)],
-      write: ([from, to]) => `t=${from}${to === Infinity ? '' : `,${to}`}`,
-    },
-  ],
-};
+  {
+    conformsTo: 'http://www.w3.org/TR/media-frags/',
+    axis: 'second',
+    pattern: new RegExp(`^t=(?:npt:)?(${decimal})?(?:,(${decimal}))?$`),
+    read: (from, to) => [Number(from ?? 0), end(to)],
+    write: ([from, to]) => `t=${from}${to === Infinity ? '' : `,${to}`}`,
+  },
+];
 
 const json = 'http://tools.ietf.org/rfc/rfc6901';
+
+const isOf =
+  (conformsTo: Selector['conformsTo']) =>
+  (form: Form): boolean =>
+    form.conformsTo === conformsTo;
 
 const strange = ({ conformsTo }: Selector): ThroughlineError =>
   new ThroughlineError('invalid', `selector: is none that is served of ${conformsTo}`);
@@ -80,7 +84,7 @@ const strange = ({ conformsTo }: Selector): ThroughlineError =>
 export function selectionOf(selector: Selector): Selection {
   const { conformsTo, value } = selector;
   if (conformsTo === json) return { along: 'json', path: pathOf(selector) };
-  for (const { axis, pattern, read, many } of forms[conformsTo]) {
+  for (const { axis, pattern, read, many } of forms.filter(isOf(conformsTo))) {
     const parts = many === true ? value.split(';') : [value];
     const found = parts.map((part) => pattern.exec(part));
     if (found.length > maxRanges || found.includes(null)) continue;
@@ -110,10 +114,9 @@ function selectorOf(selection: Selection): Selector {
     return { conformsTo: json, value: segments.map((each) => `/${each}`).join('') };
   }
   const { along, ranges } = selection;
-  const entries = Object.entries(forms) as [keyof typeof forms, readonly Form[]][];
-  for (const [conformsTo, of] of entries) {
-    const form = of.find(({ axis }) => axis === along);
-    if (form !== undefined) return { conformsTo, value: ranges.map(form.write).join(';') };
+  const form = forms.find(({ axis }) => axis === along);
+  if (form !== undefined) {
+    return { conformsTo: form.conformsTo, value: ranges.map(form.write).join(';') };
   }
   throw new ThroughlineError('internal', `selector: nothing counts ${along}`);
 }

@@ -39,8 +39,9 @@ function parse(bytes: Uint8Array): Wave {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const isWave =
     file.toString('latin1', 0, 4) === 'RIFF' && file.toString('latin1', 8, 12) === 'WAVE';
+  if (!isWave) throw strange();
   let format: Buffer | undefined;
-  for (let at = headBytes; isWave && at + chunkHead <= file.length;) {
+  for (let at = headBytes; at + chunkHead <= file.length;) {
     const name = file.toString('latin1', at, at + 4);
     const length = file.readUInt32LE(at + 4);
     const body = file.subarray(at + chunkHead, at + chunkHead + length);
