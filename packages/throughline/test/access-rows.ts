@@ -245,6 +245,8 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
     allowed: read,
     sample: ({ context }) => ({ ...inPath(context), query: { follow: 'false' } }),
   },
+  'get /export': { allowed: ['operator', 'outsider'], sample: () => ({}) },
+  'get /cases/{id}/export': { allowed: manage, sample: ({ context }) => inPath(context) },
   'get /cases/{id}/handovers/{taskId}/texts': {
     readsDiffer: held,
     allowed: ['agent', 'operator'],

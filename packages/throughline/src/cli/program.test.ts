@@ -42,6 +42,11 @@ describe('the command line', () => {
     ['case', 'undo'],
     ['case', 'erase'],
     ['page'],
+    ['export'],
+    ['import'],
+    ['verify'],
+    ['backup'],
+    ['restore'],
     ['doctor'],
     ['completion'],
   ])('helps with examples: %s %s', async (...words) => {

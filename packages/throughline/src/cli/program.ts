@@ -3,12 +3,17 @@ import { command, type Surroundings } from './command.ts';
 import { caseCommand } from './commands/case.ts';
 import { completionCommands } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { backupCommand } from './commands/backup.ts';
 import { explainCommand } from './commands/explain.ts';
+import { exportCommand } from './commands/export.ts';
 import { grantCommand } from './commands/grant.ts';
+import { importCommand } from './commands/import.ts';
 import { keyCommand } from './commands/key.ts';
 import { pageCommand } from './commands/page.ts';
 import { quotaCommand } from './commands/quota.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { serveCommand } from './commands/serve.ts';
+import { verifyCommand } from './commands/verify.ts';
 import { endingOf, exitCodes, exitHelp } from './exit.ts';
 import { jsonVersion } from './output.ts';
 
@@ -28,6 +33,11 @@ export function program(surroundings: Surroundings): Command {
     .addCommand(grantCommand(surroundings))
     .addCommand(quotaCommand(surroundings))
     .addCommand(pageCommand(surroundings))
+    .addCommand(exportCommand(surroundings))
+    .addCommand(importCommand(surroundings))
+    .addCommand(verifyCommand(surroundings))
+    .addCommand(backupCommand(surroundings))
+    .addCommand(restoreCommand(surroundings))
     .addCommand(doctorCommand(surroundings));
   const [completion, complete] = completionCommands(surroundings, () => whole);
   whole.addCommand(completion).addCommand(complete, { hidden: true });

@@ -41,6 +41,7 @@ import {
   type PushConfig,
 } from '../model/index.ts';
 import { agentCalls, type AgentCalls } from './agent-calls.ts';
+import { archiveCalls, type ArchiveCalls } from './archive-calls.ts';
 import { FeedCalls } from './feed.ts';
 import { handedOn } from './handed-on.ts';
 import { Caller, segment, type Call, type HubClientOptions } from './call.ts';
@@ -68,12 +69,15 @@ export class HubClient {
   readonly feed: FeedCalls;
   /** Parts of offloaded content, and rights to read it. */
   readonly content: ContentCalls;
+  /** Cases carried away. */
+  readonly archive: ArchiveCalls;
   readonly #call: Caller;
 
   constructor(options: HubClientOptions) {
     this.#call = new Caller(options);
     this.feed = new FeedCalls(this.#call);
     this.content = contentCalls(this.#call);
+    this.archive = archiveCalls(this.#call);
   }
 
   master(): MasterCalls {

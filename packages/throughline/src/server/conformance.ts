@@ -119,6 +119,8 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     },
     'get /feed': { query: { after: '0', follow: 'false' } },
     'get /cases/{id}/feed': { ...context, query: { follow: 'false' } },
+    'get /export': {},
+    'get /cases/{id}/export': context,
     'get /terms': {},
     'get /quotas': { query: { principal: 'priya' } },
     'put /quotas': { json: { tenant: { contexts: 5 }, principal: {} } },
@@ -274,6 +276,9 @@ export class StubHub implements ServedHub {
   }
 
   readonly feed = { open: this.#reach('feed') };
+  readonly archive = {
+    exporting: { case: this.#reach('export'), tenant: this.#reach('exportAll') },
+  };
   readonly content = {
     get: () => {
       this.reached.push('getContent');

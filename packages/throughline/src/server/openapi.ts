@@ -128,6 +128,7 @@ function operation(route: Route, { name, handedOn = false }: RouteGroup, bodies:
 /** Of an event stream the schema is that of each event’s data, as OpenAPI has no word for the stream. */
 function contentOf(gives: Exclude<Route['gives'], 'nothing'>, bodies: Bodies, id: string): Json {
   if (gives === 'bytes') return { '*/*': {} };
+  if (gives === 'lines') return { 'application/jsonl': { schema: { type: 'string' } } };
   if (gives !== 'events') return json(bodies.ref(gives, 'output', `${id}Answer`));
   return { 'text/event-stream': { schema: bodies.ref(feedEventSchema, 'output', id) } };
 }

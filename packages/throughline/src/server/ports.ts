@@ -1,5 +1,6 @@
 import type { A2aPorts, PushPorts } from '../bindings/a2a/ports.ts';
 import type { AgentPorts } from '../agent/ports.ts';
+import type { Exporting } from '../hub/archive/exporting.ts';
 import type { ContentDesk } from '../hub/content-desk.ts';
 import type { MasterPorts } from '../master/ports.ts';
 import type {
@@ -53,6 +54,7 @@ export interface ServedHub extends Omit<A2aPorts, 'authenticate'>, PushPorts {
   master(principal: Principal): MasterPorts;
   agent(principal: Principal): AgentPorts;
   readonly feed: ServedFeed;
+  readonly archive: { readonly exporting: Pick<Exporting, 'case' | 'tenant'> };
   readonly content: Pick<ContentDesk, 'get' | 'cut' | 'narrowToken' | 'revokeTokens'>;
   /** Told to everybody who is let in. */
   readonly terms: Terms;

@@ -1,5 +1,6 @@
 import type { RouteGroup } from './openapi.ts';
 import { agentRoutes } from './routes-agents.ts';
+import { archiveRoutes } from './routes-archive.ts';
 import { caseRoutes } from './routes-cases.ts';
 import { contentRoutes } from './routes-content.ts';
 import { feedRoutes } from './routes-feed.ts';
@@ -23,6 +24,7 @@ export const routeGroups: readonly RouteGroup[] = [
   },
   { name: 'people', description: 'What people ask and manage', routes: peopleRoutes },
   { name: 'cases', description: 'What people do with a case', routes: caseRoutes },
+  { name: 'archive', description: 'Cases carried away', routes: archiveRoutes },
   { name: 'feed', description: 'What is asserted, as it comes', routes: feedRoutes },
 ];
 
