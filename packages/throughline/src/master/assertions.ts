@@ -15,17 +15,14 @@ import {
 import type { Subtask } from '../model/workflow.ts';
 
 /**
- * The Dialog and the Task of an attempt and where they come from. Without a connection they are said with
- * what is known of the agent by then; what turns out otherwise joins the Dialog later.
+ * Whom an attempt's Dialog is opened with. Without a connection it goes by what is known of the agent by
+ * then; what turns out otherwise joins the Dialog later.
  */
-export async function openingDrafts(
+export async function partnerOf(
   run: RunContext,
-  subtask: Subtask,
-  attempt: Attempt,
   agent: KnownAgent,
   connection?: Pick<AgentConnection, 'extensions' | 'url'>,
-): Promise<{ drafts: DraftInput[]; participant: string }> {
-  const { state } = run.journal;
+): Promise<NonNullable<Attempt['opened']>> {
   const isOurs = connection?.extensions.has(correlationExtension) ?? agent.behind === 'hub';
   const participant = await run.ports.participant({
     kind: 'agent',
@@ -34,11 +31,18 @@ export async function openingDrafts(
     // An outsider is known by its address.
     ...(isOurs && { principal: agent.id }),
   });
-  const { edges, dialog, task, after, opened } = attempt;
-  if (opened !== undefined) {
-    const joined: DraftInput = { about: dialog, statement: { says: 'dialog.joined', participant } };
-    return { drafts: opened.participant === participant ? [] : [joined], participant };
-  }
+  return { participant, managed: isOurs ? 'ours' : 'none' };
+}
+
+/** The Dialog and the Task of an attempt, with whom that was decided, and where they come from. */
+export async function openingDrafts(
+  run: RunContext,
+  subtask: Subtask,
+  attempt: Attempt,
+  { participant, managed }: NonNullable<Attempt['opened']>,
+): Promise<DraftInput[]> {
+  const { state } = run.journal;
+  const { edges, dialog, task, after } = attempt;
   const self = { kind: 'agent', principal: run.self.id, name: run.self.name } as const;
   const participants = [await run.ports.participant(self), participant];
   const drafts: DraftInput[] = [
@@ -49,7 +53,7 @@ export async function openingDrafts(
         activity: state.activity,
         participants: [...new Set(participants)],
         objective: subtask.name,
-        managed: isOurs ? 'ours' : 'none',
+        managed,
       },
     },
     edge(edges['dialog'], 'delegated-from', dialog, state.dialog),
@@ -62,7 +66,7 @@ export async function openingDrafts(
         ]
       : []),
   ];
-  return { drafts: becauseOf(state, attempt.requirement, drafts), participant };
+  return becauseOf(state, attempt.requirement, drafts);
 }
 
 /** The same, each with the assertion that brought the requirement in force as its cause. */

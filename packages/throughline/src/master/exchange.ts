@@ -6,7 +6,7 @@ import { contentAccessKey } from '../model/content.ts';
 import { correlationExtension } from '../model/envelope.ts';
 import { finalTaskStates } from '../model/task.ts';
 import { AgentFailure, fromAgent, sleep } from './agent-failure.ts';
-import { answerDrafts, inputDrafts, openingDrafts } from './assertions.ts';
+import { answerDrafts, inputDrafts, openingDrafts, partnerOf } from './assertions.ts';
 import type { AgentConnection, AgentTask, KnownAgent } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { keepable, tellHandover, type HandoverTexts } from './handover-texts.ts';
@@ -131,7 +131,7 @@ class Step {
   async once(signal: AbortSignal): Promise<AgentTask | undefined> {
     const connection = (this.#connection ??= await this.#connect(signal));
     try {
-      return await this.#watch(await this.#open(connection, signal), signal);
+      return await this.#watch(await this.#message(connection, signal), signal);
     } catch (error) {
       if (error instanceof AgentFailure) {
         this.#mayHaveArrived ||= this.attempt.asserted && error.error.details['sent'] !== 'no';
@@ -164,7 +164,10 @@ class Step {
       if (this.attempt.notReached !== undefined) await this.#reached();
       return connection;
     } catch (error) {
-      if (error instanceof AgentFailure) await this.#notReached(error.error.message);
+      // Given up or told to stop: that says nothing of the agent.
+      if (error instanceof AgentFailure && !this.#run.signal.aborted) {
+        await this.#notReached(error.error.message);
+      }
       throw error;
     } finally {
       done.abort();
@@ -175,19 +178,13 @@ class Step {
   async #notReached(reason: string): Promise<void> {
     const run = this.#run;
     if (this.attempt.asserted || this.attempt.notReached !== undefined) return;
-    const { drafts, participant } = await openingDrafts(
-      run,
-      this.#subtask,
-      this.attempt,
-      this.#agent,
-    );
+    const opened = await this.#open();
     const { dialog: about } = this.attempt;
     await run.ports.assert([
-      ...drafts,
+      ...(await openingDrafts(run, this.#subtask, this.attempt, opened)),
       { about, statement: { says: 'dialog.state', state: 'interrupted' }, basis: 'observed' },
     ]);
     await run.journal.decideAttempt(this.#subtask.id, (attempt) => {
-      attempt.opened = { participant };
       attempt.notReached = { since: run.now().toISOString(), reason };
     });
     run.emit({
@@ -209,7 +206,10 @@ class Step {
     });
   }
 
-  async #open(connection: AgentConnection, signal: AbortSignal): Promise<AsyncIterable<AgentTask>> {
+  async #message(
+    connection: AgentConnection,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<AgentTask>> {
     const run = this.#run;
     const { dialog, task, local } = this.attempt;
     const place = { activity: run.journal.state.activity, dialog, task };
@@ -240,9 +240,27 @@ class Step {
 
   /** Everything that must be in the graph before the message goes out. */
   async #drafts(connection: AgentConnection): Promise<DraftInput[]> {
-    const [run, subtask, attempt] = [this.#run, this.#subtask, this.attempt];
-    const { drafts } = await openingDrafts(run, subtask, attempt, this.#agent, connection);
-    return [...drafts, ...inputDrafts(run.journal.state, subtask, attempt)];
+    const [run, subtask] = [this.#run, this.#subtask];
+    const opened = await this.#open(connection);
+    const { participant } = await partnerOf(run, this.#agent, connection);
+    const { dialog: about } = this.attempt;
+    const joined: DraftInput = { about, statement: { says: 'dialog.joined', participant } };
+    return [
+      ...(await openingDrafts(run, subtask, this.attempt, opened)),
+      ...(participant === opened.participant ? [] : [joined]),
+      ...inputDrafts(run.journal.state, subtask, this.attempt),
+    ];
+  }
+
+  /** Writes down with whom the Dialog is opened, once: every process then says the same. */
+  async #open(connection?: AgentConnection): Promise<NonNullable<Attempt['opened']>> {
+    const known = this.attempt.opened;
+    if (known !== undefined) return known;
+    const opened = await partnerOf(this.#run, this.#agent, connection);
+    await this.#run.journal.decideAttempt(this.#subtask.id, (attempt) => {
+      attempt.opened = opened;
+    });
+    return opened;
   }
 
   /** What the agent asked and does not know the answer to yet, though we do. */

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { alice, cashBackAgents, offered, workflow, World } from './conformance.ts';
+import { alice, cashBackAgents, done, offered, workflow, World } from './conformance.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { connectOverA2a } from './a2a-connection.ts';
 import type { Connect } from './connection.ts';
-import { createMaster, type Master } from './master.ts';
+import { createMaster, type Master, type RunRequest } from './master.ts';
+import type { RunReport } from '../model/run.ts';
+import type { WorkflowInput } from '../model/workflow.ts';
 import type { MasterPorts } from './ports.ts';
 
 /** A process that dies at one of its steps: nothing that it does afterwards has any effect. */
@@ -13,6 +16,7 @@ class Process {
   readonly #dieAt: number;
   readonly #when: 'before' | 'after';
   readonly #life = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(world: World, dieAt: number, when: 'before' | 'after') {
     this.#world = world;
@@ -26,6 +30,11 @@ class Process {
 
   get signal(): AbortSignal {
     return this.#life.signal;
+  }
+
+  /** What it had begun at others when it died has come to its end there. */
+  async buried(): Promise<void> {
+    await Promise.all(this.#underWay);
   }
 
   master(): Master {
@@ -74,6 +83,7 @@ class Process {
           if (first.done !== true) yield first.value;
           yield* { [Symbol.asyncIterator]: () => answers };
         },
+        cancel: (...given) => step('cancel', () => connection.cancel(...given)),
       };
     };
   }
@@ -90,7 +100,13 @@ class Process {
     const die = (): void => this.#life.abort(new Error(`killed ${this.#when} ${name}`));
     if (dies && this.#when === 'before') die();
     this.#life.signal.throwIfAborted();
-    const result = await work();
+    const working = work();
+    const over: Promise<unknown> = working.then(
+      () => this.#underWay.delete(over),
+      () => this.#underWay.delete(over),
+    );
+    this.#underWay.add(over);
+    const result = await working;
     if (dies) die();
     this.#life.signal.throwIfAborted();
     return result;
@@ -150,5 +166,182 @@ describe('a Master that is killed', () => {
       expect(killedAt.length).toBeGreaterThan(15);
     },
     60_000,
+  );
+});
+
+/** What is steered: agents that wait, and one Master after another that does it. */
+class Steering {
+  readonly #world: World;
+  readonly #free = new Map<string, () => void>();
+  readonly begun = new Map<string, number>();
+  asks = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  async agents(): Promise<void> {
+    await this.#world.aciAgent('slow', async ({ context, output, ask }) => {
+      const { SubTaskName: name } = context;
+      this.begun.set(name, (this.begun.get(name) ?? 0) + 1);
+      if (this.asks) await output('rate', await ask('Of which month?'));
+      else {
+        await new Promise<void>((resolve) => {
+          this.#free.set(name, resolve);
+        });
+        await output('rate', 'two per cent');
+      }
+      return done(context, ['rate']);
+    });
+    await this.#world.aciAgent('quick', async ({ context, output }) => {
+      await output('sum', 'one');
+      return done(context, ['sum']);
+    });
+  }
+
+  /** Lets what waits go on, and what comes to wait later, too. */
+  release(name: string): () => void {
+    const timer = setInterval(() => this.#free.get(name)?.(), 5);
+    return () => clearInterval(timer);
+  }
+
+  async request(name: string): Promise<RunRequest> {
+    const common = {
+      todo: [{ id: 'one', description: 'Do' }],
+      evaluation: 'relaxed' as const,
+    };
+    const workflow: WorkflowInput = {
+      name: 'Steered',
+      subtasks: [
+        { ...common, id: 'find', name, agent: 'slow', needs: ['terms'] },
+        { ...common, id: 'sum', name: 'Sum', agent: 'quick', needs: ['transactions'] },
+      ],
+    };
+    return { taskId: await this.#world.request(name), query: name, offered, workflow };
+  }
+}
+
+type Steer = (master: Master, runId: string, request: RunRequest) => Promise<RunReport | undefined>;
+
+/** Steers once the slow agent is at work, and brings the run to its end. */
+async function steered(
+  process: Process,
+  steering: Steering,
+  { request, steer, name }: { request: RunRequest; steer: Steer; name: string },
+): Promise<RunReport> {
+  const master = process.master();
+  const [open] = await master.openRuns();
+  const run =
+    open === undefined
+      ? master.run(request, { signal: process.signal })
+      : master.resume(open, { signal: process.signal });
+  const settled = run.then(
+    () => true,
+    () => true,
+  );
+  const isAtWork = (): boolean => (steering.begun.get(name) ?? 0) > 0;
+  while (!isAtWork() && !process.died) {
+    if (await Promise.race([settled, sleep(2, false)])) break;
+  }
+  const [runId = ''] = await master.openRuns();
+  const end = runId === '' ? undefined : await steer(master, runId, request);
+  const stop = steering.release(name);
+  try {
+    const report = await run;
+    return end ?? (report.done ? report : await master.resume(report.runId));
+  } finally {
+    stop();
+  }
+}
+
+describe('a Master that is killed while it is steered', () => {
+  let steeredWorld: World;
+  let steering: Steering;
+  beforeAll(async () => {
+    steeredWorld = await World.open();
+    steering = new Steering(steeredWorld);
+    await steering.agents();
+  });
+  afterAll(() => steeredWorld.close());
+
+  const verbs: Record<string, { steer: Steer; right: (report: RunReport) => void }> = {
+    interrupt: {
+      steer: async (master, runId) => {
+        await master.interrupt(runId, { id: 'barge-in', content: 'May', about: 'terms' });
+        return undefined;
+      },
+      right: (report) => {
+        expect(report).toMatchObject({ status: 'completed', interruptions: [{ id: 'barge-in' }] });
+        expect(report.subtasks.map(({ attempts }) => attempts.length)).toEqual([2, 1]);
+        expect(report.subtasks[0]?.attempts[0]?.outcome).toBe('stopped');
+      },
+    },
+    cancel: {
+      steer: (master, runId) => master.cancel(runId),
+      right: (report) => {
+        expect(report).toMatchObject({ status: 'cancelled', done: true });
+        expect(report.subtasks[0]?.attempts).toMatchObject([{ outcome: 'stopped' }]);
+      },
+    },
+    suspend: {
+      steer: async (master, runId) => {
+        await master.suspend(runId);
+        return undefined;
+      },
+      right: (report) => {
+        expect(report.status).toBe('completed');
+        expect(report.subtasks.map(({ attempts }) => attempts.length)).toEqual([1, 1]);
+      },
+    },
+    answer: {
+      steer: async (master, runId) => {
+        for (;;) {
+          const { questions, done: isDone } = await master.status(runId);
+          if (isDone) return undefined;
+          if (questions.length > 0) break;
+          await sleep(2);
+        }
+        await master.answer(runId, { id: 'the answer', text: 'May' });
+        return undefined;
+      },
+      right: (report) => {
+        expect(report.status).toBe('completed');
+        expect(report.subtasks.map(({ attempts }) => attempts.length)).toEqual([1, 1]);
+      },
+    },
+  };
+
+  it.each(
+    Object.keys(verbs).flatMap((verb) =>
+      (['before', 'after'] as const).map((when) => [verb, when] as const),
+    ),
+  )(
+    '%s, at any step, %s it took effect: another one brings it to its right end',
+    async (verb, when) => {
+      const { steer, right } = verbs[verb] ?? { steer: () => Promise.reject(new Error()) };
+      steering.asks = verb === 'answer';
+      let kills = 0;
+      for (let at = 1; ; at++) {
+        const name = `${verb} ${when} ${at}`;
+        const request = await steering.request(name);
+        const first = new Process(steeredWorld, at, when);
+        const work = { request, steer, name };
+        const outcome = await steered(first, steering, work).catch((error: unknown) => error);
+        if (!first.died) break;
+        kills += 1;
+        await first.buried();
+        expect(outcome).toBeInstanceOf(Error);
+        const report = await steered(new Process(steeredWorld, 0, when), steering, work);
+        right?.(report);
+        const view = await steeredWorld.hub.caseView(alice, report.activity);
+        expect(view.conflicts).toEqual([]);
+        const attempts = report.subtasks.flatMap((each) => each.attempts);
+        expect(view.tasks).toHaveLength(1 + attempts.length);
+        const edges = view.relationships.map(({ type, from, to }) => `${type} ${from} ${to}`);
+        expect(new Set(edges).size).toBe(edges.length);
+      }
+      expect(kills).toBeGreaterThan(10);
+    },
+    40_000,
   );
 });

@@ -34,7 +34,6 @@ import { priced } from './usage.ts';
 
 interface Driven {
   readonly driver: Driver;
-  readonly journal: Journal;
   readonly report: Promise<RunReport>;
 }
 
@@ -46,6 +45,7 @@ export class RunDesk implements Master {
   readonly #options: MasterOptions;
   readonly #ports: MasterPorts;
   readonly #driven = new Map<string, Driven>();
+  readonly #shared = new Map<string, { journal: Promise<Journal | undefined>; users: number }>();
 
   constructor(options: MasterOptions) {
     this.#options = options;
@@ -56,47 +56,52 @@ export class RunDesk implements Master {
   async run(request: RunRequest, options: RunOptions = {}): Promise<RunReport> {
     const ports = this.#patient(options);
     const { task } = await ports.locate(request.taskId);
-    const journal =
-      this.#at(task)?.journal ??
-      (await Journal.load(ports, task)) ??
-      (await this.#begin(ports, request, options));
-    const { reply } = request;
-    if (reply !== undefined) await this.#answer(journal, ports, reply);
-    return this.#drive(journal, options);
+    const begin = (): Promise<Journal> => this.#begin(ports, request, options);
+    return this.#with(task, { options, begin }, async (journal) => {
+      const { reply } = request;
+      if (reply !== undefined) await this.#answer(journal, ports, reply);
+      return this.#drive(journal, options);
+    });
   }
 
   start(request: RunRequest, options: RunOptions = {}): StartedRun {
     return started(options, (all) => this.run(request, all));
   }
 
-  async resume(runId: string, options: RunOptions = {}): Promise<RunReport> {
-    const journal = await this.#journal(runId, options);
-    if (isHeld(journal.state)) {
-      await this.#decide(journal, (draft) => release(draft, this.#now()));
-    }
-    return this.#drive(journal, options);
+  resume(runId: string, options: RunOptions = {}): Promise<RunReport> {
+    return this.#with(runId, { options }, async (journal) => {
+      if (isHeld(journal.state)) {
+        await this.#decide(journal, (draft) => release(draft, this.#now()));
+      }
+      return this.#drive(journal, options);
+    });
   }
 
   startAgain(runId: string, options: RunOptions = {}): StartedRun {
     return started(options, (all) => this.resume(runId, all));
   }
 
-  async answer(runId: string, answer: Answer): Promise<void> {
-    await this.#answer(await this.#journal(runId), this.#patient(), answer);
+  answer(runId: string, answer: Answer): Promise<void> {
+    return this.#with(runId, {}, (journal) => this.#answer(journal, this.#patient(), answer));
   }
 
-  async suspend(runId: string): Promise<RunReport> {
-    const journal = await this.#journal(runId);
-    await this.#decide(journal, (draft) => {
-      if (isDone(draft)) return;
-      draft.suspended = true;
-      draft.revision += 1;
+  suspend(runId: string): Promise<RunReport> {
+    return this.#with(runId, {}, async (journal) => {
+      await this.#decide(journal, (draft) => {
+        if (isDone(draft)) return;
+        draft.suspended = true;
+        draft.revision += 1;
+      });
+      return reportOf(journal.state);
     });
-    return reportOf(journal.state);
   }
 
-  async interrupt(runId: string, input: InterruptInput): Promise<Interrupted> {
-    const journal = await this.#journal(runId);
+  interrupt(runId: string, input: InterruptInput): Promise<Interrupted> {
+    return this.#with(runId, {}, (journal) => this.#interrupt(journal, input));
+  }
+
+  async #interrupt(journal: Journal, input: InterruptInput): Promise<Interrupted> {
+    const { id: runId } = journal.state;
     const { replan = redoWhatDepends, agents } = this.#options;
     const ground = {
       ports: this.#patient(),
@@ -131,20 +136,21 @@ export class RunDesk implements Master {
     });
   }
 
-  async cancel(runId: string, reason = 'It was cancelled.'): Promise<Cancelled> {
-    const journal = await this.#journal(runId);
-    if (!isDone(journal.state)) {
-      const ending = { status: 'cancelled', reason } as const;
-      await this.#decide(journal, (draft) => {
-        if (!isDone(draft)) endRun(draft, ending, 'cancelled', this.#now());
-      });
-    }
-    const report = await this.#drive(journal, {});
-    return { ...report, answers: answersOf(journal.state) };
+  cancel(runId: string, reason = 'It was cancelled.'): Promise<Cancelled> {
+    return this.#with(runId, {}, async (journal) => {
+      if (!isDone(journal.state)) {
+        const ending = { status: 'cancelled', reason } as const;
+        await this.#decide(journal, (draft) => {
+          if (!isDone(draft)) endRun(draft, ending, 'cancelled', this.#now());
+        });
+      }
+      const report = await this.#drive(journal, {});
+      return { ...report, answers: answersOf(journal.state) };
+    });
   }
 
-  async status(runId: string): Promise<RunReport> {
-    return reportOf((await this.#journal(runId)).state);
+  status(runId: string): Promise<RunReport> {
+    return this.#with(runId, {}, ({ state }) => Promise.resolve(reportOf(state)));
   }
 
   openRuns(): Promise<readonly string[]> {
@@ -163,10 +169,25 @@ export class RunDesk implements Master {
     return driven?.driver.over === false ? driven : undefined;
   }
 
-  async #journal(runId: string, options: RunOptions = {}): Promise<Journal> {
-    const journal = this.#at(runId)?.journal ?? (await Journal.load(this.#patient(options), runId));
-    if (journal !== undefined) return journal;
-    throw new ThroughlineError('not-found', `There is no run ${runId} of this Master.`);
+  /** Everybody in this process who works on a run shares one journal of it, as long as somebody does. */
+  async #with<T>(
+    runId: string,
+    { options, begin }: { options?: RunOptions; begin?: () => Promise<Journal> },
+    work: (journal: Journal) => Promise<T>,
+  ): Promise<T> {
+    const load = async (): Promise<Journal | undefined> =>
+      (await Journal.load(this.#patient(options), runId)) ?? begin?.();
+    const shared = this.#shared.get(runId) ?? { journal: load(), users: 0 };
+    this.#shared.set(runId, shared);
+    shared.users += 1;
+    try {
+      const journal = await shared.journal;
+      if (journal !== undefined) return await work(journal);
+      throw new ThroughlineError('not-found', `There is no run ${runId} of this Master.`);
+    } finally {
+      shared.users -= 1;
+      if (shared.users === 0) this.#shared.delete(runId);
+    }
   }
 
   /** Writes a decision from outside; a driver of this process acts on it at once. */
@@ -282,7 +303,7 @@ export class RunDesk implements Master {
       }
     };
     const report = work();
-    this.#driven.set(id, { driver, journal, report });
+    this.#driven.set(id, { driver, report });
     return report;
   }
 

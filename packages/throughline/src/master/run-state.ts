@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentContextSchema, contextItemSchema } from '../model/agent-context.ts';
 import { contentRefSchema } from '../model/content.ts';
 import { criterionGradeSchema } from '../model/grader.ts';
+import { management } from '../model/dialog.ts';
 import { foreignId, idSchema, timestamp } from '../model/ids.ts';
 import {
   decisions,
@@ -95,8 +96,8 @@ const attemptSchema = z.object({
   withheld: z.array(z.string()),
   /** Tasks of the attempts that were over when this one was decided, for the full history. */
   before: z.array(z.string()).default([]),
-  /** The graph knows its Dialog and Task, said before the agent could be reached; as whose. */
-  opened: z.object({ participant: idSchema('participant') }).optional(),
+  /** With whom its Dialog is opened; written before the graph is told. */
+  opened: z.object({ participant: idSchema('participant'), managed: management }).optional(),
   /** Its message is on the way, as far as anybody knows. */
   asserted: z.boolean().default(false),
   /** Nobody reached the agent yet. */
