@@ -87,6 +87,7 @@ export class World {
     url: string,
     text: string,
     change: (context: AgentContext) => AgentContext = (context) => context,
+    thumbprint?: string,
   ): Promise<{ parts: unknown[]; metadata: Record<string, unknown>; context: AgentContext }> {
     const first = await this.send(url, [{ text: 'hello' }]);
     const master = this.hub.master(this.desk);
@@ -97,7 +98,12 @@ export class World {
       mediaType: 'text/plain',
       bytes: new TextEncoder().encode(text),
     });
-    const token = await master.readToken({ uris: [ref.uri], audience: 'worker', seconds: 60 });
+    const token = await master.readToken({
+      uris: [ref.uri],
+      audience: 'worker',
+      seconds: 60,
+      ...(thumbprint === undefined ? {} : { thumbprint }),
+    });
     const context = change(
       makeAgentContext({
         agent: { id: 'worker', name: 'Worker' },

@@ -62,10 +62,10 @@ export function serveBearers(app: Hono<Env>, hub: ServedHub, origin: string): vo
   app.get('/content/:id', async (c, next) => {
     const { token, proof } = shownIn(c);
     const inUrl = c.req.query('ctx');
-    const isBearer = token !== undefined && proof !== undefined;
-    if (c.req.header('Authorization') !== undefined || (inUrl === undefined && !isBearer)) {
-      return next();
-    }
+    const isBearer = inUrl !== undefined || (token !== undefined && proof !== undefined);
+    // A look at the head is answered like a reading, and would use up what is good once.
+    const isReading = c.req.method === 'GET' && c.req.header('Authorization') === undefined;
+    if (!isBearer || !isReading) return next();
     const id = idSchema('resource').safeParse(c.req.param('id')).data ?? 'none';
     const { ctx: _token, ...given } = c.req.query();
     const query = selectorQuery.safeParse(given).data ?? {};
