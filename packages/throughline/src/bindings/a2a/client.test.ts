@@ -11,6 +11,7 @@ import { correlationExtension } from '../../model/envelope.ts';
 import { agentCard } from './card.ts';
 import type { A2aClient, ConnectA2aOptions } from './client.ts';
 import { alice, echo, gate, MemoryPorts, Scripted, startAgent } from './conformance.ts';
+import { markKey } from './marks.ts';
 import { plainServer, sse } from './conformance/peer.ts';
 import { connectA2a } from './connect.ts';
 import type { PeerTask } from './peer-task.ts';
@@ -236,6 +237,32 @@ describe('a connection that breaks', () => {
     const client = await connect({ url });
     expect(await client.send(say('x'))).toMatchObject({ state: 'completed' });
     expect(methods).toEqual(['SendStreamingMessage', 'SubscribeToTask']);
+  });
+
+  it('is taken up after the last update that came, of a peer that numbers them', async () => {
+    const cursors: unknown[] = [];
+    const url = await raw(({ id, method }, out, headers) => {
+      cursors.push([method, headers['last-event-id']]);
+      if (cursors.length < 3) {
+        const metadata = cursors.length === 1 ? { [markKey]: { seq: 7 } } : {};
+        sse(out, id, { task: { ...working, metadata } });
+        setImmediate(() => out.destroy());
+      } else if (cursors.length === 3) {
+        const error = { code: -32_602, message: 'ahead of the task' };
+        out.end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      } else {
+        sse(out, id, { task: completed });
+        out.end();
+      }
+    });
+    const client = await connect({ url });
+    expect(await client.send(say('x'))).toMatchObject({ state: 'completed' });
+    expect(cursors).toEqual([
+      ['SendStreamingMessage', undefined],
+      ['SubscribeToTask', '7'],
+      ['SubscribeToTask', '7'],
+      ['SubscribeToTask', undefined],
+    ]);
   });
 
   it('is no end either when the stream just stops', async () => {

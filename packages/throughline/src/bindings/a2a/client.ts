@@ -12,7 +12,7 @@ import {
   type Task,
 } from '@a2a-js/sdk';
 import type { RequestOptions, Transport } from '@a2a-js/sdk/client';
-import { A2AError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
+import { A2AError, RequestMalformedError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
 import { ThroughlineError } from '../../errors.ts';
 import type { Part } from '../../handover/parts.ts';
 import { correlationExtension, type Envelope } from '../../model/envelope.ts';
@@ -24,6 +24,7 @@ import type { Peers } from './changes.ts';
 import { ClientObserver, type Observing, type Place } from './client-observer.ts';
 import { sortedJson } from './digest.ts';
 import { fromA2aError, isCutOff } from './errors.ts';
+import { seqIn } from './marks.ts';
 import { notSent, unreachable } from './peer-fetch.ts';
 import type { OpenedTransport, PeerTransport } from './peer-transport.ts';
 import { PeerUpdates, viewOf, type PeerTask } from './peer-task.ts';
@@ -253,12 +254,15 @@ export class A2aClient {
     const call = this.#callOptions(options, message?.extensions);
     const signal = call.signal;
     let known = '';
+    /** Number of the last update that is here, of a peer that numbers them. */
+    let cursor: number | undefined;
     for (let failures = 0; !updates.settled;) {
       const { task } = updates;
       try {
-        const source = task === undefined ? begin(call) : this.#again(task.id, call);
+        const source = task === undefined ? begin(call) : this.#again(task.id, call, cursor);
         for await (const update of source) {
           updates.apply(update);
+          cursor = seqIn(update) ?? cursor;
           const view = updates.view(message?.contextId || updates.reply?.messageId || '');
           const now = sortedJson(view);
           // A peer that only repeats itself after each break makes no progress.
@@ -303,13 +307,25 @@ export class A2aClient {
     else yield* this.#poll(answer, call);
   }
 
-  /** A task that the agent has: as it is, then what changes. */
-  async *#again(taskId: string, call: RequestOptions): AsyncGenerator<StreamResponse> {
+  /** A task that the agent has: what came after the cursor, or how it stands; then what changes. */
+  async *#again(
+    taskId: string,
+    call: RequestOptions,
+    cursor?: number,
+  ): AsyncGenerator<StreamResponse> {
     if (this.card.capabilities?.streaming === true) {
+      const from = cursor === undefined ? {} : { 'last-event-id': String(cursor) };
+      const serviceParameters = { ...call.serviceParameters, ...from };
+      const request = { tenant: '', id: taskId };
       try {
-        yield* this.#transport.resubscribeTask({ tenant: '', id: taskId }, call);
+        yield* this.#transport.resubscribeTask(request, { ...call, serviceParameters });
         return;
       } catch (error) {
+        // It was put back to before the cursor, by a restore perhaps: the whole task, then.
+        if (cursor !== undefined && error instanceof RequestMalformedError) {
+          yield* this.#again(taskId, call);
+          return;
+        }
         // Over already, or nothing to subscribe to: its record says how it stands.
         if (!(error instanceof UnsupportedOperationError)) throw error;
       }

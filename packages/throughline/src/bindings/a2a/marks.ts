@@ -1,4 +1,5 @@
 import type { StreamResponse } from '@a2a-js/sdk';
+import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 
@@ -37,6 +38,12 @@ export function withMark(event: StreamEvent): StreamEvent {
   }
   return { mark, payload: { $case: 'artifactUpdate', value: { ...payload.value, metadata } } };
 }
+
+const shownMark = z.object({ [markKey]: z.object({ seq: z.int().min(0) }) });
+
+/** The number that a peer's update carries; undefined where it carries none. */
+export const seqIn = ({ payload }: StreamResponse): number | undefined =>
+  shownMark.safeParse(payload?.value.metadata).data?.[markKey].seq;
 
 /** Updates of one write: the last of them carries its mark. */
 export const marked = (updates: readonly StreamResponse[], mark: Mark): StreamEvent[] =>
