@@ -1,7 +1,20 @@
+import type * as clientPackage from '@a2a-js/sdk/client/grpc';
+import type * as legacyPackage from '@a2a-js/sdk/compat/v0_3/server/grpc';
+import type * as errorsPackage from '@a2a-js/sdk/errors/grpc';
+import type * as servicePackage from '@a2a-js/sdk/server/grpc';
+import type * as grpcPackage from '@grpc/grpc-js';
 import { ThroughlineError } from '../../errors.ts';
 
 /** The packages behind gRPC, which only those install who use it. */
-async function load() {
+export interface GrpcPackages {
+  readonly grpc: typeof grpcPackage;
+  readonly service: typeof servicePackage;
+  readonly legacy: typeof legacyPackage;
+  readonly errors: typeof errorsPackage;
+  readonly client: typeof clientPackage;
+}
+
+async function load(): Promise<GrpcPackages> {
   const [grpc, service, legacy, errors, client] = await Promise.all([
     import('@grpc/grpc-js'),
     import('@a2a-js/sdk/server/grpc'),
@@ -11,8 +24,6 @@ async function load() {
   ]);
   return { grpc, service, legacy, errors, client };
 }
-
-export type GrpcPackages = Awaited<ReturnType<typeof load>>;
 
 /** Throws `unsupported` where they are not installed. */
 export async function grpcPackages(): Promise<GrpcPackages> {

@@ -27,16 +27,9 @@ import type {
 } from '@grpc/grpc-js';
 import { checkRequest, extensionMetadata, grpcContext, serviceError } from './grpc-call.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
+import type { GrpcTarget } from './grpc-target.ts';
 import type { Guard } from './guard.ts';
 import type { StreamEvent } from './marks.ts';
-import type { A2aPorts } from './ports.ts';
-
-/** One agent as a gRPC service reaches it. */
-export interface GrpcTarget {
-  readonly guard: Guard;
-  readonly ports: Pick<A2aPorts, 'authenticate'>;
-  readonly card: AgentCard;
-}
 
 export interface Method<Q, A> {
   /** Name on JSON-RPC, whose parameters are checked alike. */

@@ -1,7 +1,8 @@
 import { ThroughlineError } from '../../errors.ts';
 import { limits } from '../../model/limits.ts';
 import { grpcPackages } from './grpc-packages.ts';
-import { grpcService, type GrpcTarget } from './grpc-service.ts';
+import { grpcService } from './grpc-service.ts';
+import type { GrpcTarget } from './grpc-target.ts';
 import { legacyGrpcService } from './legacy-grpc.ts';
 
 export interface GrpcOptions {
