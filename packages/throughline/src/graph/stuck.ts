@@ -12,6 +12,7 @@ const steps: Readonly<Record<Why, 'asker' | 'doer'>> = {
   'awaiting-authorization': 'asker',
   'nothing-awaited': 'doer',
   'dialog-ended': 'asker',
+  'not-reached': 'doer',
 };
 
 /**
@@ -36,7 +37,9 @@ function whoseStep(graph: Graph, task: Task, why: Why): string[] {
 function whyStuck(graph: Graph, task: Task): Why | undefined {
   if (task.unresolved === true) return 'outcome-unknown';
   if (isFinal(task.state)) return undefined;
-  if (graph.dialog(task.dialog)?.state === 'terminated') return 'dialog-ended';
+  const dialog = graph.dialog(task.dialog)?.state;
+  if (dialog === 'terminated') return 'dialog-ended';
+  if (dialog === 'interrupted' && task.state === 'defined') return 'not-reached';
   if (task.state === 'interrupted') return 'interrupted';
   if (task.state !== 'awaiting') return undefined;
   if (task.awaiting === 'authorization') return 'awaiting-authorization';

@@ -54,6 +54,8 @@ export const stuckTaskSchema = z.object({
     'awaiting-authorization',
     'nothing-awaited',
     'dialog-ended',
+    /** It was handed to somebody whom nobody could reach yet. */
+    'not-reached',
   ]),
   /** Participants; none where it is not known. */
   whose: z.array(idSchema('participant')),

@@ -13,6 +13,7 @@ const why: Readonly<Record<StuckTask['why'], string>> = {
   'awaiting-authorization': 'waits for an authorization',
   'nothing-awaited': 'waits for a result that nobody works on',
   'dialog-ended': 'its dialog is over',
+  'not-reached': 'who is to do it could not be reached yet',
 };
 
 const roleWords: Readonly<Record<Role, string>> = {

@@ -2,7 +2,7 @@ import type { Activity } from '../../model/activity.ts';
 import type { Dialog } from '../../model/dialog.ts';
 import type { Relationship } from '../../model/relationship.ts';
 import type { Task } from '../../model/task.ts';
-import type { Handover } from '../../model/usage.ts';
+import type { Handover, Usage } from '../../model/usage.ts';
 import { clean } from '../terminal.ts';
 import { draw, type Line, type Node } from './draw.ts';
 import { count, type Words } from './words.ts';
@@ -112,12 +112,22 @@ function handoverLines({ terminal: { paint } }: Words, handover: Handover): Line
   const back = returned === undefined ? '' : `, ${returned.toLocaleString('en')} returned`;
   const label = paint('dim', 'sent    ');
   const figures = `${count(sent, 'token')} of ${fullHistory.toLocaleString('en')}${share}${back}`;
-  if (withheld.length === 0) return [{ whole: label, text: figures }];
   return [
     { whole: label, text: figures },
-    { whole: paint('dim', 'withheld'), text: withheld.map(clean).join(', ') },
+    ...(handover.usage ?? []).map((used) => ({
+      whole: paint('dim', 'model   '),
+      text: usageText(used),
+    })),
+    ...(withheld.length === 0
+      ? []
+      : [{ whole: paint('dim', 'withheld'), text: withheld.map(clean).join(', ') }]),
   ];
 }
+
+const usageText = ({ model, inputTokens, outputTokens, money }: Usage): string => {
+  const cost = money === undefined ? '' : `, ${money.toFixed(4)} in money`;
+  return `${clean(model)}: ${inputTokens.toLocaleString('en')} tokens in, ${outputTokens.toLocaleString('en')} out${cost}`;
+};
 
 /** How it is tied to others: one line each. */
 const tieLines = (words: Words, id: string): Line[] =>
