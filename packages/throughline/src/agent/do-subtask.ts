@@ -4,8 +4,7 @@ import type { AgentHandler, HandlerIo } from './handler.ts';
 import { Beside } from './beside.ts';
 import { reasonOf, type Work } from './work.ts';
 import type { IncomingContext } from './incoming.ts';
-import { ItemReader } from './io.ts';
-import type { ProofKey } from './proof-key.ts';
+import { ItemReader, type ReadingMeans } from './io.ts';
 import type { AgentPorts } from './ports.ts';
 import { readMaterials } from './materials.ts';
 import { Progress } from './progress.ts';
@@ -20,13 +19,13 @@ export async function doSubtask(
   ports: AgentPorts,
   handler: AgentHandler,
   incoming: IncomingContext,
-  proofKey?: ProofKey,
+  means: ReadingMeans = {},
 ): Promise<void> {
   const { context } = incoming;
   const { publisher, outputs, io } = work;
   const progress = new Progress(context);
   const beside = new Beside();
-  const reader = new ItemReader(ports, incoming, proofKey);
+  const reader = new ItemReader(ports, incoming, means);
   const handlerIo: HandlerIo = {
     ...io,
     fetch: (contextId) => reader.fetch(contextId),

@@ -5,9 +5,8 @@ import type { Principal } from '../model/principal.ts';
 import { inSpan } from '../telemetry/span.ts';
 import { readContext } from './incoming.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
-import type { ProofKey } from './proof-key.ts';
 import { hubAway, retrying } from '../bindings/a2a/retry.ts';
-import { Outputs, type Ports } from './io.ts';
+import { Outputs, type Ports, type ReadingMeans } from './io.ts';
 import { doMessage } from './do-message.ts';
 import { doSubtask } from './do-subtask.ts';
 import { patient } from './patient.ts';
@@ -16,14 +15,12 @@ import type { Rewriter } from './rewriter.ts';
 import type { CodeReader } from './tree-sitter.ts';
 import { Publisher, type Bus, type Executor, type Request } from './publisher.ts';
 
-export interface ExecutorOptions {
+export interface ExecutorOptions extends ReadingMeans {
   readonly ports: Ports;
   /** The agent's own principal. */
   readonly principal: Principal;
   readonly handler?: AgentHandler | undefined;
   readonly onMessage?: MessageHandler | undefined;
-  /** Proves that read tokens are this agent's; its thumbprint is in the card. */
-  readonly proofKey?: ProofKey | undefined;
   /** Shorten texts where a policy lets them be rewritten. */
   readonly rewriters?: readonly Rewriter[] | undefined;
   /** Makes outlines of code where a policy asks for less of it. */
@@ -103,7 +100,7 @@ async function execute(
     const parts = partsFromWire(request.userMessage.parts);
     const incoming = readContext(parts, request.userMessage.metadata, principal.id);
     if (incoming !== undefined && handler !== undefined) {
-      await doSubtask(work, ports, handler, incoming, options.proofKey);
+      await doSubtask(work, ports, handler, incoming, options);
     } else if (incoming === undefined && onMessage !== undefined) {
       await doMessage(work, onMessage, parts, request.userMessage.messageId);
     } else {

@@ -20,6 +20,11 @@ export {
   type HttpCompressorOptions,
   type Rewriter,
 } from './rewriter.ts';
+export {
+  createForeignContent,
+  type ForeignContent,
+  type ForeignOptions,
+} from './foreign-content.ts';
 export { makeProofKey, type ProofKey } from './proof-key.ts';
 export { treeSitter, type CodeReader } from './tree-sitter.ts';
 export { cardOf, serveAgent, type ServeAgentOptions } from './serve-agent.ts';

@@ -5,6 +5,7 @@ import type { AgentContext } from '../model/agent-context.ts';
 import type { ContentAccess, ContentRef } from '../model/content.ts';
 import { foreignId } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
+import type { ForeignContent } from './foreign-content.ts';
 import type { FetchedContent } from './handler.ts';
 import type { IncomingContext } from './incoming.ts';
 import type { AgentPorts } from './ports.ts';
@@ -12,22 +13,26 @@ import type { ProofKey } from './proof-key.ts';
 
 export type Ports = AgentPorts & A2aPorts;
 
+/** What an agent reads with, beside its ports. */
+export interface ReadingMeans {
+  /** Proves that read tokens are this agent's; its thumbprint is in the card. */
+  readonly proofKey?: ProofKey | undefined;
+  /** Other stores that ContextURIs may lead to. Default: none. */
+  readonly foreign?: ForeignContent | undefined;
+}
+
 /** Reads the items of one AgentContext with the right that came along, and checks what it gets. */
 export class ItemReader {
   readonly #ports: AgentPorts;
   readonly #context: AgentContext;
   readonly #access: ContentAccess | undefined;
-  readonly #proofKey: ProofKey | undefined;
+  readonly #means: ReadingMeans;
 
-  constructor(
-    ports: AgentPorts,
-    { context, access }: IncomingContext,
-    proofKey: ProofKey | undefined,
-  ) {
+  constructor(ports: AgentPorts, { context, access }: IncomingContext, means: ReadingMeans = {}) {
     this.#ports = ports;
     this.#context = context;
     this.#access = access;
-    this.#proofKey = proofKey;
+    this.#means = means;
   }
 
   async fetch(contextId: string): Promise<FetchedContent> {
@@ -46,10 +51,7 @@ export class ItemReader {
         `Item ${contextId} has ${expected.size} bytes; at most ${limits.contentBytes} are read.`,
       );
     }
-    const { ContextURI: uri } = item;
-    const key = this.#proofKey;
-    const prove = key && (() => key.prove('GET', uri, token));
-    const { bytes, mediaType } = await this.#ports.getContent(uri, token, prove);
+    const { bytes, mediaType } = await this.#read(item.ContextURI, token, expected);
     const digest = `sha-256:${createHash('sha256').update(bytes).digest('hex')}`;
     if (bytes.length !== expected.size || digest !== expected.digest) {
       throw new ThroughlineError(
@@ -58,6 +60,18 @@ export class ItemReader {
       );
     }
     return { item, mediaType, bytes, text: () => new TextDecoder().decode(bytes) };
+  }
+
+  /** From the hub, or from a store that is listed; that one gets no token but its own. */
+  async #read(
+    uri: string,
+    token: string,
+    { size, token: ofStore }: { size: number; token?: string },
+  ): Promise<{ mediaType: string; bytes: Uint8Array }> {
+    const { proofKey, foreign } = this.#means;
+    if (foreign?.serves(uri) === true) return foreign.get(uri, { token: ofStore, size });
+    const prove = proofKey && (() => proofKey.prove('GET', uri, token));
+    return this.#ports.getContent(uri, token, prove);
   }
 }
 

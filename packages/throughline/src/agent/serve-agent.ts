@@ -7,6 +7,7 @@ import type { Principal } from '../model/principal.ts';
 import type { Terms } from '../model/terms.ts';
 import { checkStart } from './check-start.ts';
 import { makeExecutor } from './executor.ts';
+import type { ForeignContent } from './foreign-content.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
 import type { Ports } from './io.ts';
 import type { Rewriter } from './rewriter.ts';
@@ -45,6 +46,8 @@ export interface ServeAgentOptions {
   readonly extendedCard?: Card;
   /** Read tokens made for this agent are bound to it; see `makeProofKey`. */
   readonly proofKey?: ProofKey;
+  /** Stores other than the hub's that ContextURIs may lead to; see `createForeignContent`. Default: none. */
+  readonly foreign?: ForeignContent;
   readonly now?: () => Date;
   /** Told of what callers do not see; must not throw. */
   readonly onFault?: (error: unknown, about: { taskId?: string }) => void;
@@ -83,10 +86,11 @@ export function cardOf(
  */
 export async function serveAgent(options: ServeAgentOptions): Promise<ServedAgent> {
   await checkStart(options);
-  const { card, principal, handler, onMessage, rewriters, code, proofKey, ...rest } = options;
+  const { card, principal, handler, onMessage, ...others } = options;
+  const { rewriters, code, proofKey, foreign, ...rest } = others;
   const { plainHttp: _, ...serving } = rest;
   const { ports, now, onFault } = serving;
-  const does = { handler, onMessage, rewriters, code, proofKey };
+  const does = { handler, onMessage, rewriters, code, proofKey, foreign };
   return serveA2a({
     ...serving,
     card: (url) => cardOf({ ...card, url }, { takesContexts: handler !== undefined, proofKey }),

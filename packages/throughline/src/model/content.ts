@@ -21,7 +21,15 @@ export type ContentRef = z.infer<typeof contentRefSchema>;
  */
 export const contentAccessSchema = z.object({
   token: z.string(),
-  items: z.record(z.string(), z.object({ digest, size: z.int().nonnegative() })),
+  items: z.record(
+    z.string(),
+    z.object({
+      digest,
+      size: z.int().nonnegative(),
+      /** For a piece in another store than the hub's: a token of that store, which alone gets to see it. */
+      token: z.string().exactOptional(),
+    }),
+  ),
 });
 export type ContentAccess = z.infer<typeof contentAccessSchema>;
 
