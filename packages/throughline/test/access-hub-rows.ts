@@ -95,6 +95,19 @@ export const hubRows: Readonly<Record<string, HubRow>> = {
       return hub.settlePushConfig({ principal }, config);
     },
   },
+  'workers.beat': {
+    allowed: 'anyone',
+    call: (hub, principal) => hub.workers.beat(principal, { worker: 'w-1' }),
+  },
+  'workers.leave': {
+    allowed: 'anyone',
+    call: (hub, principal) => hub.workers.leave(principal, { worker: 'w-1' }),
+  },
+  'workers.takeUp': {
+    allowed: [],
+    lists: true,
+    call: (hub, principal) => hub.workers.takeUp(principal, { worker: 'w-1', taking: 't-1' }),
+  },
   cases: { allowed: read, lists: true, call: (hub, principal) => hub.cases(principal) },
   caseView: {
     allowed: read,

@@ -10,6 +10,9 @@ const methodsOf = (of: object): string[] =>
   Object.getOwnPropertyNames(of).filter((name) => name !== 'constructor');
 const byText = (a: string, b: string): number => (a < b ? -1 : 1);
 
+/** What processes of agents say of themselves, beside the hub's own methods. */
+const workerCalls = ['workers.beat', 'workers.leave', 'workers.takeUp'];
+
 describe('over the API', () => {
   it('every route has a row, and every row a route', () => {
     expect(Object.keys(apiRows).toSorted()).toEqual(named.map(({ name }) => name).toSorted());
@@ -76,6 +79,7 @@ describe('in the hub’s own process', () => {
     const desks = [
       ...methodsOf(Object.getPrototypeOf(hub.master(people.agent))).map((name) => `master.${name}`),
       ...methodsOf(hub.agent(people.agent)).map((name) => `agent.${name}`),
+      ...workerCalls,
     ];
     const methods = methodsOf(Hub.prototype).filter(
       (name) => !withoutPrincipal.includes(name) && name !== 'master' && name !== 'agent',

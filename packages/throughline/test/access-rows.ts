@@ -169,6 +169,16 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
     sample: (ids) => ({ ...push(ids), json: { owner: people.owner.id } }),
   },
   'get /push-configs': { allowed: [], handedOn: [], lists: true, sample: () => ({}) },
+  'put /workers/{worker}': {
+    allowed: 'anyone',
+    sample: () => ({ params: { worker: 'w-1' }, json: {} }),
+  },
+  'delete /workers/{worker}': { allowed: 'anyone', sample: () => ({ params: { worker: 'w-1' } }) },
+  'post /workers/{worker}/takings': {
+    allowed: [],
+    lists: true,
+    sample: () => ({ params: { worker: 'w-1' }, json: { taking: 't-1' } }),
+  },
   'post /observations': {
     allowed: self,
     handedOn: ['owner', 'cancel', 'operator'],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectA2a, type A2aClient } from 'throughline/a2a';
+import { connectA2a, type A2aClient, type PeerTask } from 'throughline/a2a';
 import { serveAgent, type MessageHandler } from 'throughline/agent';
 import { connectAgent } from 'throughline/cli';
 import { HubClient } from 'throughline/client';
@@ -35,7 +35,8 @@ async function kill(child: ChildProcess): Promise<void> {
 
 /** A hub in a process of its own, on the test's folder. */
 async function startHub(port = '0'): Promise<typeof hub> {
-  const args = [bin, 'serve', '--port', port, '--data', folder, '--json'];
+  const soon = ['--worker-lease', '3s', '--worker-patience', '3s', '--sweep-every', '1s'];
+  const args = [bin, 'serve', '--port', port, '--data', folder, '--json', ...soon];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   open.push(() => kill(child));
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
@@ -71,6 +72,14 @@ const message = (text: string) => ({
   parts: [{ kind: 'text' as const, text }],
 });
 
+/** The task as it begins; what becomes of it goes on without this reader. */
+async function begin(client: A2aClient): Promise<PeerTask> {
+  for await (const task of client.watch(message('What is mine?'))) {
+    if (task.taskId !== undefined) return task;
+  }
+  throw new Error('no task began');
+}
+
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'throughline-killed-'));
   hub = await startHub();
@@ -94,8 +103,12 @@ describe('an agent that is killed', () => {
         });
       });
     const working = said('working');
+    let count = 0;
+    child.on('message', (raw) => {
+      if (sayingSchema.parse(raw).kind === 'working') count += 1;
+    });
     const { url } = z.object({ url: z.url() }).parse(await said('listening'));
-    return { url, working, kill: () => kill(child) };
+    return { url, working, worked: () => count, kill: () => kill(child) };
   }
 
   it('works on for the same caller, with the same message, when it is there again', async () => {
@@ -111,6 +124,48 @@ describe('an agent that is killed', () => {
     expect(after).toMatchObject({ resumed: true, work: before['work'] });
     expect(await answered).toMatchObject({ state: 'completed', text: 'Done for alice.' });
     expect(await alice.listTasks()).toMatchObject({ total: 1 });
+  });
+
+  it('has its task taken up, once, by whichever other process of it lives', async () => {
+    const env = { HUB: hub.url, KEY: await keyFor('mortal', 'agent') };
+    const first = await startAgent({ ...env, HOLD: 'yes' });
+    const others = [await startAgent(env), await startAgent(env)];
+    const alice = await connect(first.url, await keyFor('alice', 'caller'));
+    const sent = await begin(alice);
+    await first.working;
+    await first.kill();
+    const taken = await Promise.race(others.map(({ working }) => working));
+    expect(taken).toMatchObject({ resumed: true, work: { taskId: sent.taskId } });
+    const theirs = await connect(others[0]?.url ?? '', await keyFor('alice', 'caller'));
+    const task = async () => theirs.getTask(sent.taskId ?? '');
+    await vi.waitFor(async () => expect(await task()).toMatchObject({ state: 'completed' }), {
+      timeout: 20_000,
+    });
+    expect(others.reduce((sum, { worked }) => sum + worked(), 0)).toBe(1);
+    const { tasks, conflicts } = await operator().caseView(sent.contextId);
+    expect(tasks.map(({ state }) => state)).toEqual(['completed']);
+    expect(conflicts).toEqual([]);
+  });
+
+  it('and does not come back for long has its task unresolved till it does', async () => {
+    const env = { HUB: hub.url, KEY: await keyFor('mortal', 'agent') };
+    const first = await startAgent({ ...env, HOLD: 'yes' });
+    const alice = await connect(first.url, await keyFor('alice', 'caller'));
+    const sent = await begin(alice);
+    await first.working;
+    await first.kill();
+    const view = () => operator().caseView(sent.contextId);
+    const within = { timeout: 30_000, interval: 200 };
+    await vi.waitFor(async () => expect((await view()).summary.stuck).toBe(1), within);
+    const stuck = await view();
+    expect(stuck.tasks).toMatchObject([{ state: 'in-progress', unresolved: true }]);
+    const executor = stuck.participants.find(({ kind }) => kind === 'agent')?.id;
+    expect(stuck.stuck).toMatchObject([{ why: 'outcome-unknown', whose: [executor] }]);
+    const again = await startAgent(env);
+    expect(await again.working).toMatchObject({ resumed: true });
+    const state = async () => (await view()).tasks.map((each) => each.state);
+    await vi.waitFor(async () => expect(await state()).toEqual(['completed']), within);
+    expect((await view()).summary.stuck).toBe(0);
   });
 });
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -8,6 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
@@ -33,6 +34,11 @@ export class DataFolder {
 
   constructor(path: string) {
     this.path = resolve(path);
+  }
+
+  /** A name of this folder on this machine: one hub at a time serves it. */
+  get seat(): string {
+    return createHash('sha256').update(`${hostname()} ${this.path}`).digest('base64url');
   }
 
   get database(): string {

@@ -3,7 +3,7 @@ import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import type { Push } from '../bindings/a2a/push-sender.ts';
 import { HubClient } from '../client/index.ts';
 import { ThroughlineError } from '../errors.ts';
-import { Hub, type HubTerms } from '../hub/index.ts';
+import { Hub, type HubTerms, type WorkerTerms } from '../hub/index.ts';
 import type { MasterPorts } from '../master/ports.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Quotas } from '../model/quota.ts';
@@ -35,6 +35,8 @@ export interface OpenHubOptions extends Partial<HubTerms> {
   readonly quotas?: Partial<Quotas>;
   /** Where offloaded content is kept. Default: in the folder, or in a database elsewhere. */
   readonly content?: ContentSettings;
+  /** When a process of an agent counts as gone, and its tasks as unresolved. */
+  readonly workers?: Partial<WorkerTerms>;
 }
 
 /** Who the key in the data folder belongs to. */
@@ -49,7 +51,7 @@ export async function openHub(options: OpenHubOptions): Promise<Hub> {
   folder.create();
   const { store, domainKey } = await openStore(folder, options.store, options.domainKeyFile);
   try {
-    const { origin, jwt, quotas } = options;
+    const { origin, jwt, quotas, workers } = options;
     const content = await openContent(folder, options.content ?? {}, isShared(options.store));
     return await Hub.open({
       ...termsIn(options),
@@ -57,8 +59,10 @@ export async function openHub(options: OpenHubOptions): Promise<Hub> {
       domainKey,
       origin,
       content,
+      seat: folder.seat,
       ...(jwt === undefined ? {} : { jwt: jwtOptions(jwt) }),
       ...(quotas === undefined ? {} : { quotas }),
+      ...(workers === undefined ? {} : { workers }),
     });
   } catch (error) {
     await store.close();

@@ -50,6 +50,7 @@ import { contentCalls, type ContentCalls } from './content-calls.ts';
 import { unlessMissing } from './missing.ts';
 import { masterCalls, type MasterCalls } from './master-calls.ts';
 import { ownConfig, pushCalls, type PushCalls } from './push-calls.ts';
+import { workerCalls, type WorkerCalls } from './worker-calls.ts';
 
 type PortName =
   | 'authenticate'
@@ -89,7 +90,7 @@ export class HubClient {
   }
 
   /** The binding's and the runtime's ports in one object, as `serveAgent` takes them. */
-  ports(): AgentCalls & PushCalls & Pick<HubClient, PortName | 'whoAmI'> {
+  ports(): AgentCalls & PushCalls & WorkerCalls & Pick<HubClient, PortName | 'whoAmI'> {
     return {
       ...this.agent(),
       whoAmI: () => this.whoAmI(),
@@ -101,6 +102,7 @@ export class HubClient {
       listTasks: (caller, query) => this.listTasks(caller, query),
       observe: (caller, seen) => this.observe(caller, seen),
       ...pushCalls(this.#call),
+      ...workerCalls(this.#call),
     };
   }
 

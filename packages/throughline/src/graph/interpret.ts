@@ -86,6 +86,9 @@ function isReportedByServer({ seen }: Notes, task: Task | undefined): boolean {
 function tellState(notes: Seen<'task'>, id: string, task: Task | undefined): void {
   const { state, awaiting, outcome } = notes.seen;
   if (state === 'defined') return;
+  if (task?.unresolved === true && notes.basis === 'reported') {
+    notes.say(id, { says: 'task.unresolved', resolved: true });
+  }
   if (task !== undefined && !isNews(notes, task)) return;
   notes.say(id, {
     says: 'task.state',
@@ -93,9 +96,6 @@ function tellState(notes: Seen<'task'>, id: string, task: Task | undefined): voi
     awaiting,
     outcome,
   });
-  if (task?.unresolved === true && isFinal(state) && notes.basis === 'reported') {
-    notes.say(id, { says: 'task.unresolved', resolved: true });
-  }
 }
 
 function isNews({ seen, basis }: Seen<'task'>, task: Task): boolean {

@@ -19,6 +19,14 @@ export interface HubTerms {
   readonly historyTtlMs?: number | undefined;
 }
 
+/** How processes of agents are told to be alive, in milliseconds. */
+export interface WorkerTerms {
+  /** A process that says nothing for so long counts as gone. */
+  readonly leaseMs: number;
+  /** Then its tasks are offered for so long before their outcome counts as unknown. */
+  readonly patienceMs: number;
+}
+
 /** What every part of the hub is made with. */
 export interface Deps {
   readonly store: Store;
@@ -35,6 +43,9 @@ export interface Deps {
   readonly regions: ContentRegions;
   /** How long a message that was let in may take until its task is stored. */
   readonly leaseMs: number;
+  readonly workers: WorkerTerms;
+  /** Of agents in this process: see `Beat.seat`. */
+  readonly seat?: string | undefined;
 }
 
 /** Where offloaded content may lie and be served from. */
@@ -57,6 +68,8 @@ export function depsOf(options: HubOptions, random: Random): Deps {
     quotas: { tenant: options.quotas?.tenant ?? {}, principal: options.quotas?.principal ?? {} },
     regions: options.content?.regions ?? {},
     leaseMs: options.leaseMs ?? 30_000,
+    seat: options.seat,
+    workers: { leaseMs: 15_000, patienceMs: 120_000, ...options.workers },
   };
 }
 

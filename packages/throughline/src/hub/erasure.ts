@@ -43,7 +43,10 @@ export class Erasure {
   readonly #contexts: Contexts;
   readonly #content: ContentDesk;
 
-  constructor(deps: Deps, parts: { registries: Registries; contexts: Contexts; content: ContentDesk }) {
+  constructor(
+    deps: Deps,
+    parts: { registries: Registries; contexts: Contexts; content: ContentDesk },
+  ) {
     this.#deps = deps;
     this.#registries = parts.registries;
     this.#contexts = parts.contexts;

@@ -1,6 +1,7 @@
 import type {
   Admission,
   AdmissionRequest,
+  Beat,
   CasePage,
   CaseQuery,
   CaseView,
@@ -19,6 +20,7 @@ import type {
   Observation,
   PageCode,
   Principal,
+  Pulse,
   PushConfig,
   QuotaReport,
   Quotas as QuotaSettings,
@@ -26,6 +28,7 @@ import type {
   Split,
   Splitting,
   Swept,
+  Taking,
   TaskPage,
   TaskQuery,
   TaskRecord,
@@ -49,7 +52,7 @@ import { CaseWork } from './case-work.ts';
 import type { OutputInput } from './content.ts';
 import { ContentDesk, type ContentOptions } from './content-desk.ts';
 import { Contexts } from './contexts.ts';
-import { depsOf, type Deps, type HubTerms } from './deps.ts';
+import { depsOf, type Deps, type HubTerms, type WorkerTerms } from './deps.ts';
 import { Erasure } from './erasure.ts';
 import { Feed, type FeedOptions } from './feed.ts';
 import { Grants } from './grants.ts';
@@ -72,6 +75,7 @@ import { Sweeper } from './sweeper.ts';
 import { TaskStore } from './task-records.ts';
 import { Tasks, type Reply } from './tasks.ts';
 import { Usage } from './usage.ts';
+import { Workers } from './workers.ts';
 
 export interface HubOptions extends Partial<HubTerms> {
   readonly store: Store;
@@ -85,6 +89,10 @@ export interface HubOptions extends Partial<HubTerms> {
   readonly restoring?: string;
   /** How long a message that was let in may take until its task is stored. Default: 30 s. */
   readonly leaseMs?: number;
+  /** Default: 15 s without a word, and 2 minutes for others to take up what was left. */
+  readonly workers?: Partial<WorkerTerms>;
+  /** Names what only one process can hold, such as its data folder: for agents in this process. */
+  readonly seat?: string;
   /** Limits of tenants for which no operator set others. Default: none. */
   readonly quotas?: Partial<QuotaSettings>;
   readonly feed?: FeedOptions;
@@ -105,21 +113,29 @@ export interface AgentDesk {
   putOutput(output: OutputInput): Promise<ContentRef>;
 }
 
+/** What one process of an agent says of itself. */
+export interface WorkerView {
+  beat(given: Beat): Promise<Pulse>;
+  leave(given: Pick<Beat, 'worker'>): Promise<void>;
+  takeUp(given: Taking): Promise<TaskRecord[]>;
+}
+
 /** The A2A binding's ports, all of them of one agent. */
-export type AgentView = Pick<
-  Hub,
-  | 'authenticate'
-  | 'admit'
-  | 'saveReply'
-  | 'loadTask'
-  | 'saveTask'
-  | 'listTasks'
-  | 'observe'
-  | 'savePushConfig'
-  | 'loadPushConfigs'
-  | 'deletePushConfig'
-  | 'settlePushConfig'
->;
+export type AgentView = WorkerView &
+  Pick<
+    Hub,
+    | 'authenticate'
+    | 'admit'
+    | 'saveReply'
+    | 'loadTask'
+    | 'saveTask'
+    | 'listTasks'
+    | 'observe'
+    | 'savePushConfig'
+    | 'loadPushConfigs'
+    | 'deletePushConfig'
+    | 'settlePushConfig'
+  >;
 
 /**
  * One domain's hub: who may use which context, what was said and done in it, and how it hangs
@@ -130,6 +146,8 @@ export class Hub {
   readonly feed: Feed;
   /** Offloaded content, and the rights to read it. */
   readonly content: ContentDesk;
+  /** Processes of agents: which are alive, and what others left. */
+  readonly workers: Workers;
   readonly #deps: Deps;
   readonly #keys: Keys;
   readonly #sessions: PageSessions;
@@ -169,7 +187,8 @@ export class Hub {
     };
     const quotas = new Quotas(deps, { contexts, messages, tasks });
     const push = new PushConfigs(deps, { contexts, tasks });
-    const parts = { contexts, messages, replies, tasks, registries, quotas, push };
+    const workers = new Workers(deps, { tasks, contexts, registries });
+    const parts = { contexts, messages, replies, tasks, registries, quotas, push, workers };
     const usage = new Usage(deps, registries);
     const access = new CaseAccess(parts);
     const labels = new CaseLabels(deps);
@@ -177,6 +196,7 @@ export class Hub {
     const erasure = new Erasure(deps, { ...parts, content });
     this.#deps = deps;
     this.content = content;
+    this.workers = workers;
     this.#keys = new Keys(deps, random, quotas);
     this.#sessions = new PageSessions(deps, random, this.#keys);
     this.#callTokens = new CallTokens(deps.vault, deps.ids, deps.now);
@@ -193,7 +213,7 @@ export class Hub {
     this.#work = new CaseWork(deps, { access, contexts, registries, labels, erasure });
     this.#grants = new Grants(deps, contexts, quotas);
     this.#quotas = quotas;
-    this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure, content });
+    this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure, content, workers });
     this.archive = new Archive(deps, { ...parts, access, usage, labels, erasure });
     this.#master = {
       registries,
@@ -309,6 +329,12 @@ export class Hub {
       loadPushConfigs: (caller, query) => this.loadPushConfigs(by(caller), query),
       deletePushConfig: (caller, taskId, id) => this.deletePushConfig(by(caller), taskId, id),
       settlePushConfig: (caller, config) => this.settlePushConfig(by(caller), config),
+      beat: (given) => {
+        const { seat } = this.#deps;
+        return this.workers.beat(agent, seat === undefined ? given : { ...given, seat });
+      },
+      leave: (given) => this.workers.leave(agent, given),
+      takeUp: (given) => this.workers.takeUp(agent, given),
     };
   }
 

@@ -104,7 +104,9 @@ export class MasterDesk {
   }
 
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }> {
-    return inSpan('hub.get-content', () => this.#parts.content.get(this.#by, { uri, ...(token !== undefined && { token }) }));
+    return inSpan('hub.get-content', () =>
+      this.#parts.content.get(this.#by, { uri, ...(token !== undefined && { token }) }),
+    );
   }
 
   /** One right to read several pieces of content. */

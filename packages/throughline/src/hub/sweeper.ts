@@ -11,6 +11,7 @@ import { grantRecords } from './grant-records.ts';
 import { dropAll } from './records.ts';
 import { replyRecords } from './replies.ts';
 import { taskKind, type TaskStore } from './task-records.ts';
+import { workerKind, type Workers } from './workers.ts';
 
 /** Records looked at in one pass, and in one write. */
 const passLimit = 500;
@@ -28,6 +29,7 @@ export class Sweeper {
   readonly #tasks: TaskStore;
   readonly #erasure: Erasure;
   readonly #content: ContentDesk;
+  readonly #workers: Workers;
 
   constructor(
     deps: Deps,
@@ -37,6 +39,7 @@ export class Sweeper {
       tasks: TaskStore;
       erasure: Erasure;
       content: ContentDesk;
+      workers: Workers;
     },
   ) {
     this.#deps = deps;
@@ -45,6 +48,7 @@ export class Sweeper {
     this.#tasks = parts.tasks;
     this.#erasure = parts.erasure;
     this.#content = parts.content;
+    this.#workers = parts.workers;
   }
 
   /** One bounded pass. */
@@ -84,6 +88,9 @@ export class Sweeper {
       case taskKind:
         await this.#tasks.drop(writer, record.key);
         return 'tasks';
+      case workerKind:
+        await this.#workers.sweep(writer, record);
+        return undefined;
       case caseRecords.kind:
         return this.#endCase(writer, record, until);
       case replyRecords.kind:

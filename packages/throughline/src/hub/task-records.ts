@@ -14,6 +14,7 @@ import type { Context } from './contexts.ts';
 import type { Guarded } from './authorize.ts';
 import type { Deps } from './deps.ts';
 import { dropAll, Records, type Kept } from './records.ts';
+import { workerKey } from './worker-keys.ts';
 
 const shapeSchema = z.object({
   /** Context that it is in, by our id; fixed for life. */
@@ -26,6 +27,12 @@ const shapeSchema = z.object({
   statusAt: timestamp,
   /** Number of the first assertion about it: what a grant's fromSequence is held against. */
   born: z.int(),
+  /** Process that works on it, those it was taken from, and the taking that it came by. */
+  worker: z.string().optional(),
+  lost: z.array(z.string()).optional(),
+  taking: z.string().optional(),
+  /** Its process is gone and nobody took it up. */
+  doubted: z.boolean().optional(),
   /** Turn of the task clock at its first and at its latest write. */
   made: z.int(),
   changed: z.int(),
@@ -55,6 +62,13 @@ export type TaskContent = NonNullable<StoredTask['content']>;
 export type LiveTask = StoredTask & { readonly content: TaskContent };
 
 const isLive = (task: StoredTask | undefined): task is LiveTask => task?.content !== undefined;
+
+/** Somebody must be at work on it: it is not over and does not wait for its asker. */
+export const needsWorker = ({ state, awaiting }: Pick<TaskShape, 'state' | 'awaiting'>): boolean =>
+  !finalTaskStates.includes(state) && (awaiting ?? 'result') === 'result';
+
+/** Processes that a task was taken from, at most. */
+const maxLost = 8;
 
 export const isOver = (task: StoredTask): boolean => finalTaskStates.includes(task.shape.state);
 
@@ -201,6 +215,34 @@ export class TaskStore {
     });
   }
 
+  /** Gives a task to another process, or notes that none is there. */
+  async handOver(
+    writer: StoreWriter,
+    { shape, content, version }: LiveTask,
+    to: { worker: string; taking: string } | { doubted: true },
+  ): Promise<LiveTask> {
+    const { worker: from, lost = [], changed: _changed, ...rest } = shape;
+    const { worker, ...how } = 'worker' in to ? to : { worker: from, ...to };
+    const before = from === undefined ? lost : [...lost, from];
+    const isMoved = worker !== from;
+    const next = {
+      ...rest,
+      ...how,
+      ...(worker === undefined ? {} : { worker }),
+      lost: isMoved ? before.filter((each) => each !== worker).slice(-maxLost) : lost,
+      doubted: 'doubted' in to,
+    };
+    const written = await this.put(writer, next, content, version);
+    return {
+      version: written,
+      sort: 0,
+      key: '',
+      index: {},
+      shape: { ...next, changed: 0 },
+      content,
+    };
+  }
+
   /** The record and all that is found by it: its message's key, its place in lists. */
   async drop(writer: StoreWriter, key: string): Promise<void> {
     const { vault } = this.#deps;
@@ -230,6 +272,18 @@ export class TaskStore {
     return { principal: { openOf }, tenant: { openIn } };
   }
 
+  /** By the process that is to work on it, as long as one is to. */
+  #workIndex(
+    { worker, taking, doubted }: Pick<TaskShape, 'worker' | 'taking' | 'doubted'>,
+    { tenant, agent }: TaskContent,
+  ): Record<string, string> {
+    const key = worker ?? workerKey(this.#deps, { tenant, id: agent }, '');
+    return {
+      [doubted === true ? 'doubts' : 'works']: key,
+      ...(taking === undefined ? {} : { taking }),
+    };
+  }
+
   #openIndex(tenant: string, owner: string): { openOf: string; openIn: string } {
     const { vault } = this.#deps;
     return {
@@ -238,7 +292,10 @@ export class TaskStore {
     };
   }
 
-  #index(shape: Pick<TaskShape, 'ref' | 'state' | 'awaiting'>, content: TaskContent) {
+  #index(
+    shape: Pick<TaskShape, 'ref' | 'state' | 'awaiting' | 'worker' | 'taking' | 'doubted'>,
+    content: TaskContent,
+  ) {
     const { tenant, owner, caseOwner, agent } = content;
     const blind = (id: string) => this.#deps.vault.blind('principal', tenant, id);
     return {
@@ -252,6 +309,7 @@ export class TaskStore {
       state: shape.state,
       ...(shape.awaiting === undefined ? {} : { awaiting: shape.awaiting }),
       open: finalTaskStates.includes(shape.state) ? 'no' : 'yes',
+      ...(needsWorker(shape) ? this.#workIndex(shape, content) : {}),
     };
   }
 }

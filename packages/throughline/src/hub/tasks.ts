@@ -29,10 +29,13 @@ import {
   contextName,
   guardTask,
   isOver,
+  needsWorker,
   toTaskRecord,
   type LiveTask,
+  type TaskShape,
   type TaskStore,
 } from './task-records.ts';
+import type { Workers } from './workers.ts';
 
 export const observationsSchema = z.array(observationSchema).max(limits.statements);
 const ownConfigs = z.array(pushConfigSchema).max(limits.pushConfigs);
@@ -52,6 +55,7 @@ export interface TaskParts {
   readonly registries: Registries;
   readonly quotas: Quotas;
   readonly push: PushConfigs;
+  readonly workers: Workers;
 }
 
 /** Task records and replies: written by the executing agent, together with what was observed. */
@@ -175,9 +179,10 @@ export class Tasks {
     const observed = await this.#observe(writer, record, seen, vantage);
     const { context, client: owner, tenant } = vantage;
     if (context === undefined) throw contextRefused(contextId);
+    const working = await this.#working(writer, record, tenant);
     const version = await this.#parts.tasks.put(
       writer,
-      { ...this.#status(record), ...observed, ref: context.ref, born },
+      { ...this.#status(record), ...observed, ...working, ref: context.ref, born },
       {
         tenant,
         id: record.id,
@@ -209,6 +214,7 @@ export class Tasks {
       );
     }
     if (record.version !== stored.version) throw staleVersion(stored.version);
+    const working = await this.#working(writer, record, content.tenant, shape);
     if (![content.contextId, context.ref].includes(record.contextId)) {
       throw new ThroughlineError('invalid', 'contextId: a task stays in the context it began in');
     }
@@ -231,11 +237,34 @@ export class Tasks {
     const { ref, activity, task, born, made } = shape;
     const version = await this.#parts.tasks.put(
       writer,
-      { ...this.#status(record), ref, activity, task, born, made },
+      { ...this.#status(record), ...working, ref, activity, task, born, made },
       { ...content, body: record.body },
       stored.version,
     );
     return { version };
+  }
+
+  /**
+   * Whose process works on it: the one that writes, or the one that did. One that it was taken from
+   * writes no more as long as somebody must be at work on it.
+   */
+  async #working(
+    writer: StoreWriter,
+    record: TaskRecord,
+    tenant: string,
+    { worker: before, lost, taking, ...stored }: Partial<TaskShape> = {},
+  ): Promise<Pick<TaskShape, 'worker' | 'lost' | 'taking'>> {
+    const { agent: id, worker: name } = record;
+    const agent: Principal = { tenant, id, role: 'agent' };
+    const worker =
+      name === undefined ? before : await this.#parts.workers.ensure(writer, agent, name, before);
+    if (worker === undefined) return {};
+    const isOpen = stored.state !== undefined && needsWorker({ ...stored, state: stored.state });
+    if (isOpen && name !== undefined && lost?.includes(worker) === true) {
+      throw new ThroughlineError('conflict', 'worker: another process has taken the task up');
+    }
+    if (!needsWorker(record)) return { worker };
+    return { worker, ...(isOpen && lost ? { lost } : {}), ...(taking ? { taking } : {}) };
   }
 
   /** The message that an agent answers, as it was let in to that agent; nobody else's. */

@@ -28,4 +28,5 @@ export * from './task-record.ts';
 export * from './task.ts';
 export * from './terms.ts';
 export * from './usage.ts';
+export * from './worker.ts';
 export * from './workflow.ts';

@@ -17,6 +17,8 @@ export const taskRecordSchema = z.object({
   statusAt: timestamp,
   /** Message that began it: binds the message's idempotency key to this task. */
   messageId: foreignId.optional(),
+  /** Process of the agent that writes it, as it says that it is alive; not given back. */
+  worker: foreignId.optional(),
   /** Principal id of the caller that owns it; set by the hub. */
   owner: foreignId.optional(),
   /** The wire's own form, opaque to the hub, kept encrypted. */

@@ -68,6 +68,9 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     'delete /tasks/{id}/push-configs/{config}': pushed,
     'post /tasks/{id}/push-configs/{config}/settlement': { ...pushed, json: { owner: 'priya' } },
     'get /push-configs': {},
+    'put /workers/{worker}': { params: { worker: 'w-1' }, json: {} },
+    'delete /workers/{worker}': { params: { worker: 'w-1' } },
+    'post /workers/{worker}/takings': { params: { worker: 'w-1' }, json: { taking: 't-1' } },
     'get /tasks': { query: { pageSize: '10', unfinished: 'true' } },
     'post /observations': { json: { observations: [] } },
     'post /outputs': {
@@ -292,6 +295,11 @@ export class StubHub implements ServedHub {
   readonly saveReply = this.#reach('saveReply');
   readonly loadTask = this.#reach('loadTask');
   readonly saveTask = this.#reach('saveTask');
+  readonly workers = {
+    beat: this.#reach('workers.beat'),
+    leave: this.#reach('workers.leave'),
+    takeUp: this.#reach('workers.takeUp'),
+  };
   readonly listTasks = this.#reach('listTasks');
   readonly observe = this.#reach('observe');
   readonly savePushConfig = this.#reach('savePushConfig');

@@ -4,6 +4,7 @@ import type { Exporting } from '../hub/archive/exporting.ts';
 import type { ContentDesk } from '../hub/content-desk.ts';
 import type { MasterPorts } from '../master/ports.ts';
 import type {
+  Beat,
   CasePage,
   CaseQuery,
   CaseView,
@@ -22,11 +23,14 @@ import type {
   PageCode,
   Merging,
   Principal,
+  Pulse,
   QuotaReport,
   Quotas,
   Said,
   Split,
   Splitting,
+  Taking,
+  TaskRecord,
   Terms,
   TimelinePage,
   Undoing,
@@ -87,5 +91,10 @@ export interface ServedHub extends Omit<A2aPorts, 'authenticate'>, PushPorts {
   endPageSession(secret: string): Promise<void>;
   quotaReport(principal: Principal, of?: string): Promise<QuotaReport>;
   setQuotas(principal: Principal, limits: Quotas): Promise<void>;
+  readonly workers: {
+    beat(agent: Principal, given: Beat): Promise<Pulse>;
+    leave(agent: Principal, given: Pick<Beat, 'worker'>): Promise<void>;
+    takeUp(agent: Principal, given: Taking): Promise<readonly TaskRecord[]>;
+  };
   health(): Promise<{ ok: true; seq: number }>;
 }

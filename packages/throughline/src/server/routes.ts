@@ -6,6 +6,7 @@ import { contentRoutes } from './routes-content.ts';
 import { feedRoutes } from './routes-feed.ts';
 import { masterRoutes } from './routes-master.ts';
 import { peopleRoutes } from './routes-people.ts';
+import { workerRoutes } from './routes-workers.ts';
 import type { Route } from './route.ts';
 
 /** The whole API, by whom it serves. */
@@ -14,7 +15,7 @@ export const routeGroups: readonly RouteGroup[] = [
     name: 'agents',
     description: 'What the A2A binding and the runtime of an agent need',
     handedOn: true,
-    routes: agentRoutes,
+    routes: [...agentRoutes, ...workerRoutes],
   },
   { name: 'masters', description: 'What a Master needs', routes: masterRoutes },
   {

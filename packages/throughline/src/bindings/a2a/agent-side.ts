@@ -10,12 +10,13 @@ import type { Peers } from './changes.ts';
 import type { Polling } from './follow.ts';
 import type { LiveDeps } from './live-task.ts';
 import { LiveTasks } from './live-tasks.ts';
-import type { A2aPorts } from './ports.ts';
+import type { A2aPorts, WorkerPorts } from './ports.ts';
 import { PushDeliveries } from './push-deliveries.ts';
 import type { Push } from './push-sender.ts';
 import { hubAway, type Backoff } from './retry.ts';
 import { A2aTaskStore } from './task-store.ts';
 import { agentText } from './wire.ts';
+import { Worker } from './worker.ts';
 
 /** How long things wait, in milliseconds. */
 export interface Waits {
@@ -35,8 +36,11 @@ export interface Waits {
 
 export interface AgentSideOptions {
   readonly card: AgentCard;
-  readonly ports: A2aPorts;
+  /** With those of a worker, the hub knows whether this process is alive. */
+  readonly ports: A2aPorts & Partial<WorkerPorts>;
   readonly executor: AgentExecutor;
+  /** Where this process serves, as no other living one does; see `seatOf`. */
+  readonly seat?: string | undefined;
   /** Ports for push configs and what sends; without it push notifications are not supported. */
   readonly push?: Push | undefined;
   /** What authenticated callers get to see instead of the card, where that is more. */
@@ -58,6 +62,7 @@ export interface AgentSide {
   readonly self: Caller;
   readonly peers: Omit<Peers, 'client'>;
   readonly store: A2aTaskStore;
+  readonly worker: Worker | undefined;
   readonly lives: LiveTasks;
   readonly push: Push | undefined;
   readonly deliveries: PushDeliveries | undefined;
@@ -77,6 +82,9 @@ const defaultWaits: Waits = {
   push: { attempts: 6, firstMs: 1_000, capMs: 30_000 },
 };
 
+const hasWorkers = (ports: A2aPorts & Partial<WorkerPorts>): ports is A2aPorts & WorkerPorts =>
+  ports.beat !== undefined && ports.leave !== undefined && ports.takeUp !== undefined;
+
 export function agentSide(options: AgentSideOptions): AgentSide {
   const { card, ports, executor, agent, push } = options;
   const now = options.now ?? ((): Date => new Date());
@@ -84,7 +92,10 @@ export function agentSide(options: AgentSideOptions): AgentSide {
   const endpoint = card.supportedInterfaces[0]?.url ?? '';
   const self = { principal: agent };
   const waits = { ...defaultWaits, ...options.waits };
-  const store = new A2aTaskStore(ports, now, waits.hub);
+  const worker = hasWorkers(ports)
+    ? new Worker({ ports, seat: options.seat, away: waits.hub, onFault })
+    : undefined;
+  const store = new A2aTaskStore(ports, now, waits.hub, worker?.id);
   const deliveries =
     push && new PushDeliveries({ push, ports, self, backoff: waits.push, onFault });
   const peers = {
@@ -102,6 +113,7 @@ export function agentSide(options: AgentSideOptions): AgentSide {
     self,
     peers,
     store,
+    worker,
     lives: new LiveTasks(deps, agent, peers),
     push,
     deliveries,

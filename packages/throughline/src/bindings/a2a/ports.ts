@@ -2,6 +2,7 @@ import type { Admission, AdmissionRequest } from '../../model/admission.ts';
 import type { Observation } from '../../model/observation.ts';
 import type { Caller, Principal } from '../../model/principal.ts';
 import type { PushConfig } from '../../model/push-config.ts';
+import type { Beat, Pulse, Taking } from '../../model/worker.ts';
 import type { TaskPage, TaskQuery, TaskRecord } from '../../model/task-record.ts';
 
 /**
@@ -47,6 +48,19 @@ export interface A2aPorts {
   listTasks(caller: Caller, query: TaskQuery): Promise<TaskPage>;
   /** What the client side of a binding saw. */
   observe(caller: Caller, observations: readonly Observation[]): Promise<void>;
+}
+
+/** What tells a hub which processes of an agent are alive, and gives one what others left. */
+export interface WorkerPorts {
+  /** This process is alive. `due`: tasks of its agent wait for a process to take them up. */
+  beat(given: Beat): Promise<Pulse>;
+  /** It ends in order. */
+  leave(given: Pick<Beat, 'worker'>): Promise<void>;
+  /**
+   * Unfinished tasks of its agent that no living process works on are this one's from now on, some at a
+   * time; none when there are none left. What another process still writes of them is `conflict`.
+   */
+  takeUp(given: Taking): Promise<readonly TaskRecord[]>;
 }
 
 /** What sending push notifications needs of a hub beside A2aPorts. Rights are checked by each method. */

@@ -18,6 +18,7 @@ const atOnce = 8;
  * moves meanwhile is left alone. Gives how many it took up, once all of them have come to rest.
  */
 export async function resumeTasks(side: AgentSide): Promise<number> {
+  if (side.worker !== undefined) return side.worker.start((tasks) => runAgain(side, tasks));
   const agent = side.self.principal.id;
   const waiting: TaskRecord[] = [];
   let cursor: string | undefined;
@@ -27,6 +28,11 @@ export async function resumeTasks(side: AgentSide): Promise<number> {
     waiting.push(...page.tasks.filter((record) => !isSettled(record)));
     cursor = page.cursor;
   } while (cursor !== undefined);
+  return runAgain(side, waiting);
+}
+
+async function runAgain(side: AgentSide, tasks: readonly TaskRecord[]): Promise<number> {
+  const waiting = [...tasks];
   let resumed = 0;
   const worker = async (): Promise<void> => {
     for (let record = waiting.shift(); record !== undefined; record = waiting.shift()) {

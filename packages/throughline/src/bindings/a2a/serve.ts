@@ -6,6 +6,7 @@ import { ThroughlineError } from '../../errors.ts';
 import { withGrpc } from './card.ts';
 import { openGrpc, type GrpcOptions } from './serve-grpc.ts';
 import { a2aRoutes, type A2aRoutesOptions } from './server.ts';
+import { seatOf } from './worker.ts';
 
 export interface ServeA2aOptions extends Omit<A2aRoutesOptions, 'card'> {
   /** The card, made when the address is known; it must name that address. gRPC is added to it. */
@@ -49,7 +50,8 @@ export async function serveA2a(options: ServeA2aOptions): Promise<ServedAgent> {
   const url = options.publicUrl ?? `http://${hostPart}:${address.port}/`;
   const rpc = options.grpc && (await grpcOf(server, { host, ...options.grpc }, options.bodyLimit));
   const card = options.card(url);
-  const routes = a2aRoutes({ ...options, card: rpc ? withGrpc(card, rpc.address) : card });
+  const seat = options.seat ?? seatOf(address.address, address.port);
+  const routes = a2aRoutes({ ...options, seat, card: rpc ? withGrpc(card, rpc.address) : card });
   rpc?.serve({ guard: routes.guard, ports: options.ports, card: routes.card });
   const listener = getRequestListener(routes.app.fetch, { overrideGlobalObjects: false });
   server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));

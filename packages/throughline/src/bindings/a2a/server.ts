@@ -94,8 +94,10 @@ export function a2aRoutes(options: A2aRoutesOptions): A2aRoutes {
     resume: () => (resumed ??= resumeAll(side)),
     async drain(ms) {
       const end = performance.now() + ms;
+      side.worker?.rest();
       const rested = await side.lives.drain(ms);
       const told = await side.deliveries?.drain(Math.max(0, end - performance.now()));
+      await side.worker?.leave();
       return rested && told !== false;
     },
   };

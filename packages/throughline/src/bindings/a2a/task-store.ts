@@ -135,11 +135,14 @@ export class A2aTaskStore implements TaskStore {
   readonly #ports: A2aPorts;
   readonly #now: () => Date;
   readonly #backoff: Backoff;
+  readonly #worker: string | undefined;
   readonly #works = new WeakMap<ServerCallContext, Work>();
 
-  constructor(ports: A2aPorts, now: () => Date, backoff: Backoff) {
+  /** `worker`: the process that writes, where the hub knows of it. */
+  constructor(ports: A2aPorts, now: () => Date, backoff: Backoff, worker?: string) {
     this.#ports = ports;
     this.#now = now;
+    this.#worker = worker;
     this.#backoff = backoff;
   }
 
@@ -222,6 +225,7 @@ export class A2aTaskStore implements TaskStore {
       statusAt: task.status?.timestamp ?? this.#now().toISOString(),
       ...(messageId === undefined ? {} : { messageId }),
       ...(work.record?.owner === undefined ? {} : { owner: work.record.owner }),
+      ...(this.#worker === undefined ? {} : { worker: this.#worker }),
       body: bodyOf(task, work.sender),
     };
     const arrivals = work.arrivals.map((arrival) => this.#arrived(work, task, arrival));

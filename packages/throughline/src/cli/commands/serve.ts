@@ -29,6 +29,8 @@ const serveSchema = z.object({
   sweepEvery: duration.exactOptional(),
   logLevel: z.enum(logLevels).exactOptional(),
   metricsPort: z.coerce.number().int().min(0).max(65_535).exactOptional(),
+  workerLease: duration.exactOptional(),
+  workerPatience: duration.exactOptional(),
   jwtIssuer: z.string().exactOptional(),
   jwtAudience: z.string().exactOptional(),
   jwksUrl: z.string().exactOptional(),
@@ -84,6 +86,8 @@ export const serveCommand = (surroundings: Surroundings): Command => {
       'cases are erased so long after their last change (default: never)',
     )
     .option('--sweep-every <time>', 'how often that is looked after', '1m')
+    .option('--worker-lease <time>', 'an agent’s process is gone when silent so long', '15s')
+    .option('--worker-patience <time>', 'then its tasks are unresolved if none takes them up', '2m')
     .addOption(
       new Option('--log-level <level>', 'what is logged (default: info, on a terminal error)')
         .choices(logLevels)
@@ -123,6 +127,7 @@ export const serveCommand = (surroundings: Surroundings): Command => {
 function settingsOf(serving: Serving): StartHubOptions {
   const { data, port, host, origin, store, domainKeyFile, allowPlainHttp } = serving;
   const { contextPolicy, contextTtl, taskTtl, historyTtl, sweepEvery, metricsPort } = serving;
+  const { workerLease: leaseMs, workerPatience: patienceMs } = serving;
   const jwt = jwtSettingsOf(serving);
   return {
     dataDir: data,
@@ -139,6 +144,10 @@ function settingsOf(serving: Serving): StartHubOptions {
     ...(historyTtl === undefined ? {} : { historyTtlMs: historyTtl }),
     ...(sweepEvery === undefined ? {} : { sweepEveryMs: sweepEvery }),
     ...(metricsPort === undefined ? {} : { metricsPort }),
+    workers: {
+      ...(leaseMs === undefined ? {} : { leaseMs }),
+      ...(patienceMs === undefined ? {} : { patienceMs }),
+    },
     ...(jwt === undefined ? {} : { jwt }),
   };
 }
