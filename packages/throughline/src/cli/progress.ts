@@ -3,12 +3,12 @@ import type { Output } from './output.ts';
 /** Nothing is told of what takes less than this, in milliseconds, nor more often. */
 const everyMs = 1_000;
 
-/** Tells how far something is, once it takes a while. */
+/** Tells a person how far something is, once it takes a while. */
 export function progress(out: Output): (line: string) => void {
   let told = Date.now();
   return (line) => {
     const now = Date.now();
-    if (now - told < everyMs) return;
+    if (out.json || now - told < everyMs) return;
     told = now;
     out.note(out.terminal.paint('dim', line));
   };

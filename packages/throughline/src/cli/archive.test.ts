@@ -1,0 +1,277 @@
+import { spawn } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HubClient } from '../client/index.ts';
+import { boss, priya, Scene } from '../hub/conformance.ts';
+import { openMemoryStore, openSqliteStore } from '../store/index.ts';
+import { commandsIn, makeCase, type MadeCase } from './conformance.ts';
+import { DataFolder } from './data-folder.ts';
+import { localPrincipal, startHub, type RunningHub } from './wire.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'throughline-archive-'));
+const at = (name: string): string => join(folder, name);
+const secret = 'My cash back looks wrong';
+
+let hub: RunningHub;
+let made: MadeCase;
+const { tell, tellJson } = commandsIn(at('data'));
+
+beforeAll(async () => {
+  hub = await startHub({ dataDir: at('data'), port: 0 });
+  const keyOf = async (id: string, role: 'agent' | 'caller') =>
+    (await hub.hub.createKey(localPrincipal, { principal: { tenant: 'local', id, role } })).key;
+  const deskKey = await keyOf('desk', 'agent');
+  const client = (key: string) => new HubClient({ url: hub.url, key });
+  made = await makeCase({
+    desk: client(deskKey),
+    reader: client(await keyOf('reader', 'agent')),
+    deskKey,
+    priyaKey: await keyOf('priya', 'caller'),
+  });
+});
+afterAll(async () => {
+  await hub.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** All bytes of the files in a folder, those that are compressed without that. */
+function textIn(path: string): string {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map((each) => readFileSync(join(each.parentPath, each.name)))
+    .map((bytes) => (bytes[0] === 0x1f ? gunzipSync(bytes) : bytes).toString('latin1'))
+    .join('\n');
+}
+
+describe('export and import', () => {
+  it('write a case for its owner alone, and take it into a new folder, byte for byte', async () => {
+    const file = at('case.jsonl');
+    const told = await tellJson('export', made.contextId, '-o', file);
+    expect(told).toMatchObject({ file });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const there = commandsIn(at('elsewhere'));
+    expect(await there.tellJson('import', file)).toMatchObject({ cases: 1, known: 0 });
+    expect(await there.tellJson('import', file)).toMatchObject({ cases: 1, known: 1 });
+    const other = await startHub({ dataDir: at('elsewhere'), port: 0 });
+    try {
+      const again = await there.tell('export', made.contextId);
+      expect(again).toMatchObject({ exitCode: 0, out: readFileSync(file, 'utf8') });
+      expect((await there.tell('case', 'show', made.contextId)).out).toContain(secret);
+      expect((await there.tell('export', '--all', '-o', at('all.jsonl'))).err).toBe('');
+    } finally {
+      await other.close();
+    }
+    expect(await there.tellJson('verify')).toMatchObject({ findings: [], compared: true });
+  });
+
+  it('refuse what is given wrongly, by its words', async () => {
+    const both = await tell('export', made.contextId, '--all');
+    expect(both).toMatchObject({ exitCode: 2, out: '' });
+    expect((await tell('export', 'ctx_nobody')).exitCode).toBe(1);
+    expect((await tell('import', at('none.jsonl'))).exitCode).toBe(2);
+    writeFileSync(at('odd.jsonl'), '{"format":"other"}\n');
+    const odd = await commandsIn(at('odd')).tell('import', at('odd.jsonl'));
+    expect(odd.err).toContain('line 1:');
+    expect(odd.exitCode).toBe(2);
+  });
+});
+
+/** A file with many cases, and what a folder that took it in gives out again. */
+async function manyCases(): Promise<{ file: string; text: string }> {
+  const scene = await Scene.open(() => openMemoryStore());
+  for (let i = 0; i < 60; i++) {
+    const task = await scene.task(priya, { text: `case ${i}` }, { text: `about ${i}` });
+    await scene.move(task, i % 2 === 0 ? 'completed' : 'failed');
+    if (i % 10 === 0) await scene.hub.eraseCase(priya, task.contextId);
+  }
+  const text = await textOf(scene);
+  const file = at('many.jsonl');
+  writeFileSync(file, text);
+  return { file, text };
+}
+
+async function textOf(scene: Scene): Promise<string> {
+  const parts: Uint8Array[] = [];
+  for await (const part of await scene.hub.archive.exporting.tenant(boss)) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+/** Runs an import in a process of its own and ends it once its database has grown to a size. */
+async function killedImport(file: string, data: string, bytes: number): Promise<boolean> {
+  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const words = [main, 'import', file, '--data', data];
+  const child = spawn(process.execPath, words, { stdio: 'ignore' });
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | null>();
+  child.once('exit', (_code, signal) => resolve(signal));
+  const wal = join(data, 'hub.sqlite-wal');
+  const looking = setInterval(() => {
+    const grown = statSync(wal, { throwIfNoEntry: false })?.size ?? 0;
+    if (grown >= bytes) child.kill('SIGKILL');
+  }, 2);
+  const signal = await promise;
+  clearInterval(looking);
+  return signal === 'SIGKILL';
+}
+
+describe('an import that is killed with -9', () => {
+  it('has, run again, the result of one that was not', { timeout: 180_000 }, async () => {
+    const { file, text } = await manyCases();
+    const seed = Math.floor(Math.random() * 1_000_000);
+    let killed = 0;
+    for (let i = 0; i < 8; i++) {
+      const data = at(`killed-${i}`);
+      if (await killedImport(file, data, ((seed * (i + 1) * 7_919) % 1_500) * 1_024)) killed += 1;
+      const there = commandsIn(data);
+      expect(await there.tellJson('import', file), `seed ${seed}`).toMatchObject({ cases: 60 });
+      const domainKey = new DataFolder(data).domainKey(join(data, 'hub.sqlite'));
+      const scene = await Scene.open(() => openSqliteStore({ path: join(data, 'hub.sqlite') }), {
+        domainKey,
+      });
+      expect((await textOf(scene)) === text, `seed ${seed}`).toBe(true);
+      await scene.hub.close();
+    }
+    expect(killed).toBeGreaterThan(0);
+  });
+});
+
+describe('verify', () => {
+  it('finds a running hub in order, and names a folder that holds none', async () => {
+    const { out, exitCode } = await tell('verify');
+    expect(out).toMatch(/^ok {2}\d+ entries, \d+ rows\n$/);
+    expect(exitCode).toBe(0);
+    const none = await commandsIn(at('nothing')).tell('verify');
+    expect(none).toMatchObject({ exitCode: 2 });
+    expect(existsSync(at('nothing'))).toBe(false);
+  });
+});
+
+describe('backup and restore', () => {
+  it('copy a running hub, keys apart, and bring it up elsewhere', async () => {
+    await hub.hub.master(localPrincipal).participant({ kind: 'user', principal: 'local' });
+    const told = await tellJson('backup', '-o', at('monday'), '--keys', at('keys'));
+    expect(told).toMatchObject({ seq: (await hub.hub.health()).seq });
+    expect(textIn(at('monday'))).not.toContain(secret);
+    expect(textIn(at('monday'))).not.toContain(
+      readFileSync(join(at('keys'), 'domain.key'), 'utf8').trim(),
+    );
+    expect(statSync(at('monday')).mode & 0o077).toBe(0);
+    const data = at('restored');
+    const there = commandsIn(data);
+    expect(await there.tellJson('restore', at('monday'), '--keys', at('keys'))).toMatchObject({
+      data,
+    });
+    expect(await there.tellJson('verify')).toMatchObject({ findings: [], compared: true });
+    const other = await startHub({ dataDir: data, port: 0 });
+    try {
+      const [here, copy] = [
+        await tell('case', 'show', made.contextId),
+        await there.tell('case', 'show', made.contextId),
+      ];
+      expect(copy.out).toBe(here.out);
+    } finally {
+      await other.close();
+    }
+    const onto = await there.tell('restore', at('monday'), '--keys', at('keys'));
+    expect(onto).toMatchObject({ exitCode: 1 });
+    expect((await tell('backup', '-o', at('monday'), '--keys', at('keys'))).exitCode).toBe(1);
+  });
+
+  it('keep erased what was erased since, given the newer keys', async () => {
+    const credential = `Bearer ${hub.localKey}`;
+    const by = await hub.hub.authenticate(credential);
+    await tellJson('backup', '-o', at('before'), '--keys', at('old-keys'));
+    cpSync(at('old-keys'), at('new-keys'), { recursive: true });
+    await hub.hub.eraseCase(by, made.contextId);
+    await tellJson('backup', '--keys', at('new-keys'));
+    const old = commandsIn(at('with-old'));
+    await old.tellJson('restore', at('before'), '--keys', at('old-keys'));
+    const fresh = commandsIn(at('with-new'));
+    await fresh.tellJson('restore', at('before'), '--keys', at('new-keys'));
+    for (const [commands, isThere] of [
+      [old, true],
+      [fresh, false],
+    ] as const) {
+      const data = commands === old ? at('with-old') : at('with-new');
+      expect(await commands.tellJson('verify')).toMatchObject({ findings: [] });
+      const other = await startHub({ dataDir: data, port: 0 });
+      try {
+        const { out } = await commands.tell('export', '--all');
+        expect(out.includes(secret)).toBe(isThere);
+        expect(out).toContain('"kind":"case"');
+      } finally {
+        await other.close();
+      }
+    }
+    const mixed = await commandsIn(at('mixed')).tell(
+      'restore',
+      at('before'),
+      '--keys',
+      at('elsewhere'),
+    );
+    expect(mixed.exitCode).toBe(1);
+    await tellJson('backup', '-o', at('after'), '--keys', at('new-keys'));
+    const older = await commandsIn(at('mixed')).tell(
+      'restore',
+      at('after'),
+      '--keys',
+      at('old-keys'),
+    );
+    expect(older.err).toContain('is older than the data');
+  });
+
+  it('know a backup that broke off, a changed one, and a newer one', async () => {
+    await tellJson('backup', '-o', at('good'), '--keys', at('good-keys'));
+    const restore = (from: string) =>
+      commandsIn(at('never')).tell('restore', from, '--keys', at('good-keys'));
+    const altered = (name: string, change: (path: string) => void): string => {
+      cpSync(at('good'), at(name), { recursive: true });
+      change(at(name));
+      return at(name);
+    };
+    const cases: [string, RegExp][] = [
+      [altered('cut', (path) => rmSync(join(path, 'manifest.json'))), /holds no whole backup/],
+      [
+        altered('bits', (path) => {
+          const file = join(path, 'rows.jsonl.gz');
+          const bytes = readFileSync(file);
+          bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+          writeFileSync(file, bytes);
+        }),
+        /not as it was written/,
+      ],
+      [
+        altered('newer', (path) => {
+          const file = join(path, 'manifest.json');
+          writeFileSync(file, readFileSync(file, 'utf8').replace('"version": 1', '"version": 2'));
+        }),
+        /use a newer program/,
+      ],
+      [
+        altered('lost', (path) => rmSync(join(path, 'rows.jsonl.gz'))),
+        /is missing or not as it was written/,
+      ],
+    ];
+    for (const [from, words] of cases) {
+      const { err, exitCode } = await restore(from);
+      expect(err).toMatch(words);
+      expect(exitCode).toBe(1);
+      expect(existsSync(at('never'))).toBe(false);
+    }
+    copyFileSync(join(at('good'), 'manifest.json'), join(at('good-keys'), 'manifest.json'));
+    expect((await restore(at('good'))).err).toContain('where keys are asked for');
+  });
+});
