@@ -62,7 +62,10 @@ export function outputOf(surroundings: Surroundings, options: unknown): Output {
 }
 
 /** The hub that the options, the environment or the folder name, with the key for it. */
-export function clientOf(options: unknown): HubClient {
+export const clientOf = (options: unknown): HubClient => new HubClient(hubOf(options));
+
+/** Where that hub is, and the key. */
+export function hubOf(options: unknown): { readonly url: string; readonly key: string } {
   const { data: path, hub, keyFile } = commonSchema.parse(options);
   const folder = new DataFolder(path);
   const url = hub ?? folder.hubUrl();
@@ -82,7 +85,7 @@ export function clientOf(options: unknown): HubClient {
   if (key === undefined) {
     throw new ThroughlineError('unauthenticated', `there is no key in ${folder.path}.`);
   }
-  return new HubClient({ url, key });
+  return { url, key };
 }
 
 /** Options of a command by their schema; what does not fit is named as the person typed it. */

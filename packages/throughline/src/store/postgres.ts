@@ -5,7 +5,7 @@ import { Connection, type ConnectionOptions, Session } from './postgres/connecti
 import { explain } from './postgres/errors.ts';
 import { Listener } from './postgres/listener.ts';
 import { PostgresReader } from './postgres/reader.ts';
-import { migrate } from './postgres/schema.ts';
+import { inspect, migrate } from './postgres/schema.ts';
 import { hasUnscrubbed, Scrubber } from './postgres/scrub.ts';
 import { PostgresWriter } from './postgres/writer.ts';
 import type { Store } from './store.ts';
@@ -57,6 +57,23 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     } catch (error) {
       connection.destroy();
       throw error;
+    }
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/**
+ * The version of the schema of the store in a database, 0 where none was opened there yet. Changes
+ * nothing; throws what `openPostgresStore` would.
+ */
+export async function inspectPostgresStore(options: PostgresOptions): Promise<number> {
+  try {
+    const connection = await Connection.open(connectionOptions(options));
+    try {
+      return await inspect(connection);
+    } finally {
+      connection.destroy();
     }
   } catch (error) {
     throw explain(error);

@@ -58,7 +58,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 function prepare(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isFile()) throw invalid('path', 'must name a file');
-  if (stat !== undefined) return stat.size === 0 ? undefined : inspect(path);
+  if (stat !== undefined) {
+    if (stat.size > 0) inspect(path);
+    return;
+  }
   if (!existsSync(dirname(path))) throw invalid('path', 'is in a folder that does not exist');
   try {
     closeSync(openSync(path, 'ax', 0o600));

@@ -1,54 +1,121 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
+import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
-import { clientOf, command, outputOf, withHub, type Surroundings } from '../command.ts';
-import { endingOf, type Ending } from '../exit.ts';
+import { clientOf, command, hubOf, outputOf, withHub, type Surroundings } from '../command.ts';
+import { DataFolder } from '../data-folder.ts';
+import { check, type Check } from '../doctor/check.ts';
+import { lookAtClock, lookAtVersion } from '../doctor/hub.ts';
+import {
+  lookAtDisk,
+  lookAtFile,
+  lookAtFolder,
+  lookAtKeys,
+  lookAtNode,
+  lookAtPort,
+  lookForTool,
+} from '../doctor/machine.ts';
+import { isShared } from '../open-store.ts';
+import type { Output } from '../output.ts';
+import { pad } from '../terminal.ts';
 
-interface Check {
-  readonly name: string;
-  readonly saw: string;
-  readonly failure?: Ending;
-}
+const optionsSchema = z.object({ data: z.string(), store: z.string().optional() });
+const usualPort = 4_680;
 
-/** `throughline doctor`: is the hub there, and is the key good? */
+/** `throughline doctor`: what is well and what is not, each with what to do. */
 export const doctorCommand = (surroundings: Surroundings): Command =>
-  withHub(command('doctor', 'Checks that the hub is there and the key is good', ['doctor'])).action(
-    async (options: unknown) => {
-      const client = clientOf(options);
+  withHub(
+    command('doctor', 'Checks this machine, the folder, the store, the hub and the key', [
+      'doctor',
+      'doctor --json',
+      'doctor --store postgres://hub@db.example.com/hub',
+    ]),
+  )
+    .addOption(
+      new Option('--store <where>', 'the hub’s store, where it is not in the folder').env(
+        'THROUGHLINE_STORE',
+      ),
+    )
+    .action(async (options: unknown) => {
+      const { data, store } = optionsSchema.parse(options);
       const checks = [
-        await check('hub-answers', async () => {
-          await client.health();
-          return 'ok';
-        }),
-        await check('key-is-valid', async () => {
-          const { id, role, tenant } = await client.whoAmI();
-          return `${id}, ${role} of ${tenant}`;
-        }),
+        ...(await lookHere(new DataFolder(data), store)),
+        ...(await lookAtHub(options)),
+        await check('python3', () => lookForTool('python3', '--version', 'agents in Python')),
+        await check('ffmpeg', () => lookForTool('ffmpeg', '-version', 'pieces of sound and film')),
       ];
       const out = outputOf(surroundings, options);
-      const { paint } = out.terminal;
-      const json = checks.map(({ name, saw, failure }) => ({
-        name,
-        ok: failure === undefined,
-        saw,
-      }));
-      out.result({ checks: json }, () =>
-        json.map(
-          ({ name, ok, saw }) =>
-            `${ok ? paint('green', 'ok ') : paint('red', 'BAD')}  ${name}  ${saw}`,
-        ),
-      );
-      const failed = checks.flatMap(({ failure }) => failure ?? []);
-      const [first] = failed;
+      show(out, checks);
+      const failures = checks.flatMap(({ failure }) => failure ?? []);
+      const [first] = failures;
       if (first === undefined) return;
-      throw new ThroughlineError(first.code, `${failed.length} of ${checks.length} checks failed.`);
-    },
-  );
+      const of = `${failures.length} of ${checks.length}`;
+      throw new ThroughlineError(first.code, `${of} checks failed.`);
+    });
 
-async function check(name: string, look: () => Promise<string>): Promise<Check> {
-  try {
-    return { name, saw: await look() };
-  } catch (error) {
-    const failure = endingOf(error);
-    return { name, saw: failure.message, failure };
+async function lookHere(folder: DataFolder, store?: string): Promise<Check[]> {
+  const shared = isShared(store);
+  return [
+    await check('node', () => lookAtNode()),
+    await check('data-folder', () => lookAtFolder(folder)),
+    await check('key-files', () => lookAtKeys(folder, store === undefined)),
+    await check('store', () =>
+      store === undefined || !shared ? lookAtFile(store ?? folder.database) : lookAtServer(store),
+    ),
+    await check('disk', () => lookAtDisk(folder)),
+  ];
+}
+
+async function lookAtServer(url: string): Promise<string> {
+  const { inspectPostgresStore } = await import('../../store/postgres/index.ts');
+  const version = await inspectPostgresStore({ url });
+  return `PostgreSQL answers, schema version ${version === 0 ? 'none yet' : version}`;
+}
+
+async function lookAtHub(options: unknown): Promise<Check[]> {
+  const answers = await check('hub-answers', async () => {
+    await clientOf(options).health();
+    return hubOf(options).url;
+  });
+  if (answers.failure !== undefined) {
+    const port = await check('port', () => lookAtPort(usualPort));
+    return [answers, port];
   }
+  const { url, key } = hubOf(options);
+  return [
+    answers,
+    await check('key-is-valid', async () => {
+      const { id, role, tenant } = await clientOf(options).whoAmI();
+      return `${id}, ${role} of ${tenant}`;
+    }),
+    await check('hub-version', () => lookAtVersion(url, key)),
+    await check('clock', () => lookAtClock(url)),
+  ];
+}
+
+const marks = {
+  ok: ['green', 'ok  '],
+  warn: ['yellow', 'warn'],
+  fail: ['red', 'FAIL'],
+} as const;
+
+function show(out: Output, checks: readonly Check[]): void {
+  const json = checks.map(({ name, state, saw, advice }) => ({
+    name,
+    ok: state !== 'fail',
+    state,
+    saw,
+    ...(advice === undefined ? {} : { advice }),
+  }));
+  const { paint } = out.terminal;
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  out.result({ checks: json }, () =>
+    checks.flatMap(({ name, state, saw, advice }) => {
+      const [style, mark] = marks[state];
+      const indent = ' '.repeat(mark.length + width + 4);
+      const lines = [...saw.split('\n'), ...(advice === undefined ? [] : [`→ ${advice}`])];
+      return lines.map((line, at) =>
+        at === 0 ? `${paint(style, mark)}  ${pad(name, width)}  ${line}` : `${indent}${line}`,
+      );
+    }),
+  );
 }

@@ -1,1 +1,1 @@
-export { openPostgresStore, type PostgresOptions } from '../postgres.ts';
+export { inspectPostgresStore, openPostgresStore, type PostgresOptions } from '../postgres.ts';

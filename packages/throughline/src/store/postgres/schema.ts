@@ -150,19 +150,23 @@ async function versionOf(connection: Connection): Promise<number> {
   return row?.version ?? 0;
 }
 
+/** The version of the schema, 0 where there is none yet. Looks only, and refuses like `migrate`. */
+export async function inspect(connection: Connection): Promise<number> {
+  const [found] = await connection.run<Found & Record<string, unknown>>(look);
+  const refused = found && problem(found);
+  if (refused !== undefined) throw refused;
+  if (found?.mark !== mark) return 0;
+  const version = await versionOf(connection);
+  if (version > schemaVersion) throw newerVersion(version);
+  return version;
+}
+
 /**
  * Brings an empty database, or an older store, to this version, in one transaction and one program
  * at a time. Refuses, and leaves as it is, what is of a newer version or of another program.
  */
 export async function migrate(connection: Connection): Promise<void> {
-  const [before] = await connection.run<Found & Record<string, unknown>>(look);
-  const refused = before && problem(before);
-  if (refused !== undefined) throw refused;
-  if (before?.mark === mark) {
-    const version = await versionOf(connection);
-    if (version > schemaVersion) throw newerVersion(version);
-    if (version === schemaVersion) return;
-  }
+  if ((await inspect(connection)) === schemaVersion) return;
   await connection.run('begin; set local lock_timeout = 0; set local statement_timeout = 0');
   try {
     await connection.run(`select pg_advisory_xact_lock(${migrationLock})`);

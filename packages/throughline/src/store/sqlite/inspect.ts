@@ -21,14 +21,17 @@ import { applicationId, newerVersion, schemaVersion } from './schema.ts';
  *
  * Where a process is writing meanwhile, such a look can be torn: a bad verdict counts only when the
  * files stood still. If not, they have an owner to share locks with, and are looked at in place.
+ *
+ * Gives the version of the schema, 0 where there is none yet.
  */
-export function inspect(path: string): void {
+export function inspect(path: string): number {
   const before = stamp(path);
-  const problem = lookAside(path);
-  if (problem === undefined) return;
-  if (stamp(path) === before) throw problem;
-  const inPlace = verdict(path);
-  if (inPlace !== undefined) throw inPlace;
+  try {
+    return lookAside(path);
+  } catch (problem) {
+    if (stamp(path) === before) throw problem;
+    return verdict(path);
+  }
 }
 
 /** Changes when the file or its write-ahead log does. */
@@ -39,7 +42,7 @@ function stamp(path: string): string {
     .join();
 }
 
-function lookAside(path: string): unknown {
+function lookAside(path: string): number {
   const folder = mkdtempSync(`${path}-check-`);
   try {
     const second = join(folder, 'db');
@@ -47,7 +50,7 @@ function lookAside(path: string): unknown {
     if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${second}-wal`);
     return verdict(second);
   } catch (error) {
-    return explain(error);
+    throw explain(error);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -62,24 +65,24 @@ function linkOrCopy(from: string, to: string): void {
   }
 }
 
-function verdict(path: string): ThroughlineError | undefined {
+function verdict(path: string): number {
   const db = new Database(path, { readonly: true });
   try {
     const owner = Number(db.pragma('application_id', { simple: true }));
     const version = Number(db.pragma('user_version', { simple: true }));
     const tables = Number(db.prepare('select count(*) from sqlite_schema').pluck().get());
     // What a process leaves that died before its first commit.
-    if (owner === 0 && version === 0 && tables === 0) return undefined;
+    if (owner === 0 && version === 0 && tables === 0) return version;
     if (owner !== applicationId) {
-      return new ThroughlineError(
+      throw new ThroughlineError(
         'damaged',
         'the file is a database of another program; name another one',
       );
     }
-    if (version > schemaVersion) return newerVersion(version);
+    if (version > schemaVersion) throw newerVersion(version);
     const check = db.pragma('quick_check(1)', { simple: true });
-    if (check === 'ok') return undefined;
-    return new ThroughlineError('damaged', 'the store is damaged; restore it from a backup', {
+    if (check === 'ok') return version;
+    throw new ThroughlineError('damaged', 'the store is damaged; restore it from a backup', {
       details: { found: String(check) },
     });
   } finally {
