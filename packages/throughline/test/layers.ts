@@ -53,6 +53,7 @@ const homes: Readonly<Record<string, string>> = {
   kysely: 'store',
   pg: 'store',
   s3mini: 'content',
+  systeminformation: 'master',
   '@ai-sdk/openai-compatible': 'models',
   'web-tree-sitter': 'agent',
   ai: 'models',

@@ -35,6 +35,12 @@ export { plannedBy, type Planner, type PlanRequest } from './planner.ts';
 export type { MasterPorts, RunStore } from './ports.ts';
 export type { RunProgress, SubtaskProgress } from './progress.ts';
 export type { Answer } from './questions.ts';
+export {
+  collectDevice,
+  collectEnvironment,
+  offerSurroundings,
+  surroundingNames,
+} from './surroundings.ts';
 export type { Price, Prices } from './usage.ts';
 export { asWorkflow, parseWorkflow } from './workflow.ts';
 export type { RunReport, SubtaskReport } from '../model/run.ts';

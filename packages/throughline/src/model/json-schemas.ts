@@ -11,8 +11,10 @@ import {
   timelinePageSchema,
 } from './case-view.ts';
 import { contentAccessSchema, contentRefSchema } from './content.ts';
+import { deviceContextSchema } from './device-context.ts';
 import { dialogSchema } from './dialog.ts';
 import { envelopeSchema } from './envelope.ts';
+import { environmentContextSchema } from './environment-context.ts';
 import { grantRequestSchema, grantSchema } from './grant.ts';
 import { feedEventSchema } from './feed.ts';
 import { foreignId, shortText } from './ids.ts';
@@ -45,8 +47,10 @@ export const publishedSchemas = {
   conflict: conflictSchema,
   'content-access': contentAccessSchema,
   'content-ref': contentRefSchema,
+  'device-context': deviceContextSchema,
   dialog: dialogSchema,
   envelope: envelopeSchema,
+  'environment-context': environmentContextSchema,
   explanation: explanationSchema,
   'feed-event': feedEventSchema,
   grant: grantSchema,
