@@ -1,3 +1,4 @@
+import type * as systeminformation from 'systeminformation';
 import {
   arch,
   availableParallelism,
@@ -25,7 +26,7 @@ export const surroundingNames = { device: 'device-context', environment: 'enviro
 const patienceMs = 5_000;
 
 type Information = Pick<
-  typeof import('systeminformation'),
+  typeof systeminformation,
   'battery' | 'chassis' | 'graphics' | 'audio' | 'networkInterfaces'
 >;
 
