@@ -74,6 +74,7 @@ function madeView(): { view: CaseView; stuck: string } {
   const dialog = made.dialog([desk, writer]);
   const stuck = made.task(dialog, 'awaiting', { awaiting: 'input', objective: 'Write it down' });
   made.edge('input-to', made.resource('Terms'), stuck, { role: 'what it rests on' });
+  made.stuck(stuck, 'awaiting-input', [desk]);
   made.handover(stuck, { sent: 120, fullHistory: 1_000, withheld: ['card code'] });
   return { view: made.view(), stuck };
 }
@@ -134,7 +135,7 @@ describe('the list of cases', () => {
       expect.stringMatching(/^2 stuckLoudctx-1/),
       expect.stringMatching(/^openQuietctx-2/),
     ]);
-    expect(screen.getByText('1 stuck, of 2 cases')).toBeDefined();
+    expect(document.querySelector('.standing')?.textContent).toBe('1 stuck, of 2 cases');
     fireEvent.change(screen.getByLabelText('Find cases'), { target: { value: 'nothing like it' } });
     await screen.findByText('No case matches');
   });
@@ -172,7 +173,8 @@ describe('a case', () => {
     await show('#/case/ctx-1');
     const attention = await screen.findByRole('region', { name: 'Needs attention' });
     expect(attention.textContent).toContain('1 stuck');
-    expect(attention.textContent).toContain('waits for input · Writer');
+    expect(attention.textContent).toContain('waits for input');
+    expect(attention.textContent).toContain('at Writer · next step: Desk');
     expect(screen.getByText('880 tokens saved')).toBeDefined();
     fireEvent.click(within(attention).getByRole('button', { name: /Write it down/ }));
     const details = await screen.findByRole('complementary', { name: 'Details' });
@@ -180,7 +182,8 @@ describe('a case', () => {
     expect(details.textContent).toContain('Terms');
     expect(details.textContent).toContain('as “what it rests on”');
     expect(details.textContent).toContain('Withheld: card code');
-    fireEvent.click(screen.getByRole('tab', { name: 'Documents' }));
+    const received = screen.getByRole('region', { name: 'Who got which document' });
+    fireEvent.click(within(received).getByRole('button', { name: 'Writer: Terms' }));
     const documents = await screen.findByRole('grid', { name: 'Who got which document' });
     expect(within(documents).getAllByRole('row')[1]?.textContent).toContain(
       'TermsWriterwhat it rests on',

@@ -4,6 +4,7 @@ import {
   type CaseSummary,
   type CaseView,
   type IdKind,
+  type StuckTask,
 } from 'throughline/model';
 
 /** The n-th id of a kind: the same one each time. */
@@ -28,6 +29,7 @@ export class MadeCase {
   readonly #resources: CaseView['resources'] = [];
   readonly #participants: CaseView['participants'] = [];
   readonly #handovers: CaseView['handovers'] = [];
+  readonly #stuck: StuckTask[] = [];
   #edges = 0;
 
   participant(name: string, kind: CaseView['participants'][number]['kind'] = 'agent'): string {
@@ -77,6 +79,11 @@ export class MadeCase {
     this.#handovers.push({ ...base, sent: 0, fullHistory: 0, ...figures });
   }
 
+  /** The hub counts it as stuck. */
+  stuck(task: string, why: StuckTask['why'], whose: readonly string[] = []): void {
+    this.#stuck.push({ task, why, whose: [...whose] });
+  }
+
   view(): CaseView {
     return {
       summary: summaryOf(1, { objective: 'My cash back looks wrong' }),
@@ -88,6 +95,7 @@ export class MadeCase {
       relationships: [...this.#relationships],
       conflicts: [],
       handovers: [...this.#handovers],
+      stuck: [...this.#stuck],
     };
   }
 }

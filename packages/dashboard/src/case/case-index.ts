@@ -1,4 +1,4 @@
-import { idKind, type CaseView, type IdKind } from 'throughline/model';
+import { idKind, type CaseView, type IdKind, type StuckTask } from 'throughline/model';
 import { History } from './history.ts';
 
 export type Dialog = CaseView['dialogs'][number];
@@ -42,6 +42,7 @@ export class CaseIndex {
   readonly #tasks: ReadonlyMap<string, readonly Task[]>;
   readonly #handovers: ReadonlyMap<string, Handover>;
   readonly #conflicts: ReadonlyMap<string, readonly Conflict[]>;
+  readonly #stuck: ReadonlyMap<string, StuckTask>;
 
   constructor(given: CaseView, history: History = new History([])) {
     const view = inOrder(given, history);
@@ -60,6 +61,7 @@ export class CaseIndex {
     this.#tasks = Map.groupBy(view.tasks, ({ dialog }) => dialog);
     this.#handovers = new Map(view.handovers.map((each) => [each.task, each]));
     this.#conflicts = Map.groupBy(view.conflicts, ({ about }) => about);
+    this.#stuck = new Map((view.stuck ?? []).map((each) => [each.task, each]));
   }
 
   dialog(id: string): Dialog | undefined {
@@ -84,6 +86,11 @@ export class CaseIndex {
 
   tasksOf(dialog: string): readonly Task[] {
     return this.#tasks.get(dialog) ?? [];
+  }
+
+  /** What stops a Task, and whose step it is; undefined where nothing does. */
+  stuck(task: string): StuckTask | undefined {
+    return this.#stuck.get(task);
   }
 
   handover(task: string): Handover | undefined {
@@ -124,7 +131,7 @@ export class CaseIndex {
     const found = this.objects.get(id);
     switch (found?.kind) {
       case 'participant':
-        return plain(found.value.name ?? found.value.url ?? found.value.kind);
+        return plain(found.value.name ?? found.value.url ?? `${found.value.kind} ${shortId(id)}`);
       case 'activity':
         return plain(found.value.objective ?? 'Case');
       case 'dialog':

@@ -19,7 +19,7 @@ import { ObjectLink, Part, type DetailsProps } from './details-parts.tsx';
 import { HandoverPart } from './handover-part.tsx';
 import { comesFrom, ledTo, type LineageStep } from './lineage.ts';
 import { stateOf } from './state-of.ts';
-import { whyFailed, whyStuck } from './stuck.ts';
+import { whoseStep, whyFailed, whyStuck } from './stuck.ts';
 
 const kinds: Readonly<Record<CaseObject['kind'], string>> = {
   activity: 'Case',
@@ -84,6 +84,7 @@ function TaskState({
 }: DetailsProps & { readonly task: Extract<CaseObject, { kind: 'task' }>['value'] }): ReactElement {
   const now = useNow();
   const stuck = whyStuck(index, task);
+  const step = whoseStep(index, task.id);
   const failed = whyFailed(index, task);
   const since = index.history.timeOf(task.stateSeq);
   const { stateBasis, stateSource, stateSeq, contested = [] } = task;
@@ -94,6 +95,7 @@ function TaskState({
         <p className="why" data-tone={stuck === undefined ? 'bad' : 'wait'}>
           {stuck === undefined ? `Went wrong: ${failed}` : `Stuck: ${stuck}`}
           {since === undefined ? '' : `, since ${clock(since)} (${ago(since, now)})`}
+          {step === '' ? '' : `. Next step: ${step}`}
         </p>
       )}
       {stateBasis === undefined ? null : (

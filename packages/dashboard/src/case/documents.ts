@@ -16,6 +16,22 @@ export function documentUses(index: CaseIndex): DocumentUse[] {
   return index.view.resources.flatMap((resource) => usesOf(index, resource));
 }
 
+/** A recipient, and what it got, each document once. */
+export interface Recipient {
+  /** Undefined: the case as a whole. */
+  readonly who: string | undefined;
+  readonly documents: readonly string[];
+}
+
+/** Who got documents, in the order in which they first did. */
+export function recipients(index: CaseIndex): Recipient[] {
+  const got = Map.groupBy(documentUses(index), ({ who }) => who);
+  return [...got].map(([who, uses]) => ({
+    who,
+    documents: [...new Set(uses.map(({ resource }) => index.label(resource.id)))],
+  }));
+}
+
 /** Where one Resource went. */
 export function usesOf(index: CaseIndex, resource: Resource): DocumentUse[] {
   return index.out(resource.id).flatMap((edge) => {

@@ -10,7 +10,8 @@ import { count, figure, percent } from '../words/numbers.ts';
 import { closedWords } from '../words/states.ts';
 import { ago, moment } from '../words/time.ts';
 import { plain, type CaseIndex } from './case-index.ts';
-import { troubles, type Trouble } from './stuck.ts';
+import { recipients } from './documents.ts';
+import { troubles, whoseStep, type Trouble } from './stuck.ts';
 import { tokenFigures, type TokenFigures } from './tokens.ts';
 import { TokenLine } from './token-line.tsx';
 
@@ -18,10 +19,12 @@ interface HeadProps {
   readonly index: CaseIndex;
   readonly query: UseQueryResult;
   readonly select: (id: string) => void;
+  /** Opens a view of the case, with only what holds these words. */
+  readonly show: (tab: 'documents' | 'handovers', find: string) => void;
 }
 
 /** What the case is, and the answers that most readers come for. */
-export function CaseHead({ index, query, select }: HeadProps): ReactElement {
+export function CaseHead({ index, query, select, show }: HeadProps): ReactElement {
   const { summary, conflicts, truncated } = index.view;
   const about = plain(summary.objective ?? '') || 'Nothing said about it';
   const now = useNow();
@@ -48,7 +51,16 @@ export function CaseHead({ index, query, select }: HeadProps): ReactElement {
         <time dateTime={summary.updatedAt} title={moment(summary.updatedAt)}>
           changed {ago(summary.updatedAt, now)}
         </time>
+        <span className="counts">
+          {count(summary.counts.dialogs, 'dialog')}, {count(summary.counts.tasks, 'task')},{' '}
+          {count(summary.counts.resources, 'document')}
+        </span>
       </div>
+      {conflicts.length === 0 ? null : (
+        <p className="mark-line">
+          {count(conflicts.length, 'statement')} in conflict, kept and not applied.
+        </p>
+      )}
       {truncated === true ? (
         <p className="mark-line">
           This case holds more than can be looked at together. The rest is in its timeline.
@@ -56,20 +68,8 @@ export function CaseHead({ index, query, select }: HeadProps): ReactElement {
       ) : null}
       <div className="answers">
         <Attention index={index} select={select} />
-        <Saved figures={tokenFigures(index.view.handovers)} />
-        <section aria-label="What it holds" className="holds">
-          <h2>Holds</h2>
-          <p className="counts">
-            {count(summary.counts.dialogs, 'dialog')}, {count(summary.counts.tasks, 'task')},{' '}
-            {count(summary.counts.resources, 'document')},{' '}
-            {count(summary.counts.relationships, 'relationship')}
-          </p>
-          <p className="dim">
-            {conflicts.length === 0
-              ? 'Nothing said was in conflict'
-              : `${count(conflicts.length, 'statement')} in conflict, kept and not applied`}
-          </p>
-        </section>
+        <Received index={index} show={show} />
+        <Saved figures={tokenFigures(index.view.handovers)} show={show} />
       </div>
     </div>
   );
@@ -123,6 +123,7 @@ function TroubleLine({ index, trouble, now, select }: TroubleProps): ReactElemen
   const since = index.history.timeOf(index.task(id)?.stateSeq);
   const dialog = index.dialog(index.task(id)?.dialog ?? '');
   const worker = dialog === undefined ? undefined : index.worker(dialog);
+  const step = whoseStep(index, id);
   return (
     <Button
       className="trouble"
@@ -134,15 +135,60 @@ function TroubleLine({ index, trouble, now, select }: TroubleProps): ReactElemen
         <span className="said">{index.label(id)}</span>
         <span className="why">
           {why}
-          {worker === undefined ? '' : ` · ${index.label(worker)}`}
           {since === undefined ? '' : ` · ${ago(since, now)}`}
+        </span>
+        <span className="step">
+          {worker === undefined ? '' : `at ${index.label(worker)}`}
+          {step === '' ? null : (
+            <>
+              {worker === undefined ? '' : ' · '}
+              next step: <span className="said">{step}</span>
+            </>
+          )}
         </span>
       </span>
     </Button>
   );
 }
 
-function Saved({ figures }: { readonly figures: TokenFigures }): ReactElement {
+function Received({ index, show }: Pick<HeadProps, 'index' | 'show'>): ReactElement {
+  const got = recipients(index);
+  const shown = got.slice(0, shownAtFirst);
+  return (
+    <section aria-label="Who got which document">
+      <h2>Who got which document</h2>
+      {got.length === 0 ? <p>No document was given to anybody</p> : null}
+      <ul className="received">
+        {shown.map(({ who, documents }) => (
+          <li key={who ?? ''}>
+            <Button
+              className="answer"
+              aria-label={`${who ?? 'the whole case'}: ${documents.join(', ')}`}
+              onPress={() => show('documents', who ?? '')}
+            >
+              <span className="said who">{who ?? 'the whole case'}</span>
+              <span className="dim">{count(documents.length, 'document')}</span>
+              <span className="said dim what" title={documents.join(', ')}>
+                {documents.join(', ')}
+              </span>
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {got.length > shownAtFirst ? (
+        <Button className="link" onPress={() => show('documents', '')}>
+          and {figure(got.length - shownAtFirst)} more
+        </Button>
+      ) : null}
+    </section>
+  );
+}
+
+interface SavedProps extends Pick<HeadProps, 'show'> {
+  readonly figures: TokenFigures;
+}
+
+function Saved({ figures, show }: SavedProps): ReactElement {
   const { handovers, sent, fullHistory, saved, share, withheld } = figures;
   if (handovers === 0) {
     return (
@@ -161,14 +207,19 @@ function Saved({ figures }: { readonly figures: TokenFigures }): ReactElement {
       </h2>
       <TokenLine sent={sent} full={fullHistory} />
       <p>
-        {figure(sent)} sent in {count(handovers, 'hand-over')}, full history {figure(fullHistory)}
+        <span className="figure">{figure(sent)}</span> tokens sent, full history{' '}
+        <span className="figure">{figure(fullHistory)}</span>
         {share === undefined ? '' : ` (${percent(share)})`}
       </p>
       {withheld.length === 0 ? null : (
         <p className="dim clamp" title={withheld.map(plain).join(', ')}>
-          withheld: <span className="said">{withheld.map(plain).join(', ')}</span>
+          {figure(withheld.length)} withheld:{' '}
+          <span className="said">{withheld.map(plain).join(', ')}</span>
         </p>
       )}
+      <Button className="link" onPress={() => show('handovers', '')}>
+        {count(handovers, 'hand-over')}, one by one
+      </Button>
     </section>
   );
 }

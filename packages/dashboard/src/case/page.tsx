@@ -1,4 +1,11 @@
-import { useDeferredValue, useMemo, useState, type ReactElement } from 'react';
+import {
+  useDeferredValue,
+  useMemo,
+  useRef,
+  useState,
+  type ReactElement,
+  type RefObject,
+} from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import type { CaseView } from 'throughline/model';
 import { useCase, useTimeline } from '../data/queries.ts';
@@ -63,6 +70,7 @@ function Case({ view, query, timeline, route, go }: CaseProps): ReactElement {
   const history = useMemo(() => new History(assertions ?? []), [assertions]);
   const index = useMemo(() => new CaseIndex(view, history), [view, history]);
   const [scroller, setScroller] = useState<HTMLElement | null>(null);
+  const place = useRef<HTMLDivElement>(null);
   const [find, setFind] = useState('');
   const wanted = useDeferredValue(find);
   const select = (id: string | undefined): void => {
@@ -80,38 +88,17 @@ function Case({ view, query, timeline, route, go }: CaseProps): ReactElement {
     <div className="case">
       <main className="scroller" ref={setScroller}>
         <ScrollerContext value={scroller}>
-          <CaseHead index={index} query={query} select={select} />
-          <Tabs
-            className="tabs"
-            selectedKey={route.tab}
-            onSelectionChange={(tab) => {
-              if (isTabName(tab)) go({ ...route, tab }, 'push');
+          <CaseHead
+            index={index}
+            query={query}
+            select={select}
+            show={(tab, words) => {
+              setFind(words);
+              go({ ...route, tab }, 'push');
+              place.current?.scrollIntoView();
             }}
-          >
-            <div className="tabs-line">
-              <TabList aria-label="Views of the case" className="tab-list">
-                {tabs.map((tab) => (
-                  <Tab key={tab} id={tab} className="tab">
-                    {views[tab][0]}
-                  </Tab>
-                ))}
-              </TabList>
-              <SearchBox
-                label="Find in this case"
-                placeholder="Find in this case"
-                value={find}
-                onChange={setFind}
-              />
-            </div>
-            {tabs.map((tab) => {
-              const [, View] = views[tab];
-              return (
-                <TabPanel key={tab} id={tab} className="tab-panel">
-                  <View {...shared} />
-                </TabPanel>
-              );
-            })}
-          </Tabs>
+          />
+          <CaseTabs place={place} find={find} setFind={setFind} {...{ route, go, shared }} />
         </ScrollerContext>
       </main>
       <DetailsPane
@@ -125,5 +112,50 @@ function Case({ view, query, timeline, route, go }: CaseProps): ReactElement {
         }}
       />
     </div>
+  );
+}
+
+interface CaseTabsProps extends CasePageProps {
+  readonly place: RefObject<HTMLDivElement | null>;
+  readonly find: string;
+  readonly setFind: (words: string) => void;
+  readonly shared: TabProps;
+}
+
+/** The views of a case, one at a time, and the search in them. */
+function CaseTabs({ route, go, place, find, setFind, shared }: CaseTabsProps): ReactElement {
+  return (
+    <Tabs
+      className="tabs"
+      ref={place}
+      selectedKey={route.tab}
+      onSelectionChange={(tab) => {
+        if (isTabName(tab)) go({ ...route, tab }, 'push');
+      }}
+    >
+      <div className="tabs-line">
+        <TabList aria-label="Views of the case" className="tab-list">
+          {tabs.map((tab) => (
+            <Tab key={tab} id={tab} className="tab">
+              {views[tab][0]}
+            </Tab>
+          ))}
+        </TabList>
+        <SearchBox
+          label="Find in this case"
+          placeholder="Find in this case"
+          value={find}
+          onChange={setFind}
+        />
+      </div>
+      {tabs.map((tab) => {
+        const [, View] = views[tab];
+        return (
+          <TabPanel key={tab} id={tab} className="tab-panel">
+            <View {...shared} />
+          </TabPanel>
+        );
+      })}
+    </Tabs>
   );
 }

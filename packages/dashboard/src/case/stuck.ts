@@ -1,4 +1,4 @@
-import { finalTaskStates } from 'throughline/model';
+import type { StuckTask } from 'throughline/model';
 import type { CaseIndex, Task } from './case-index.ts';
 
 /** Something that a reader must look at, worst first. */
@@ -15,17 +15,25 @@ const ends: Readonly<Record<string, string>> = {
   'timed-out': 'timed out',
 };
 
-/** Tasks that do not go on, in the words of the command line, by the rule that the hub counts with. */
-export function whyStuck(index: CaseIndex, task: Task): string | undefined {
-  if (task.unresolved === true) return 'nobody knows how it ended';
-  if (isFinal(task)) return undefined;
-  if (index.dialog(task.dialog)?.state === 'terminated') return 'its dialog is over';
-  if (task.state === 'interrupted') return 'interrupted, and not resumed';
-  if (task.state !== 'awaiting') return undefined;
-  if (task.awaiting === 'authorization') return 'waits for an authorization';
-  if (task.awaiting === 'input') return 'waits for input';
-  return hasWorkBelow(index, task.id) ? undefined : 'waits for a result that nobody works on';
+const stops: Readonly<Record<StuckTask['why'], string>> = {
+  'outcome-unknown': 'nobody knows how it ended',
+  interrupted: 'interrupted, and not resumed',
+  'awaiting-input': 'waits for input',
+  'awaiting-authorization': 'waits for an authorization',
+  'nothing-awaited': 'waits for a result that nobody works on',
+  'dialog-ended': 'its dialog is over',
+  'not-reached': 'whoever was to do it is not reached',
+};
+
+/** Why the hub counts a Task as stuck, in words. */
+export function whyStuck(index: CaseIndex, { id }: Task): string | undefined {
+  const found = index.stuck(id);
+  return found && stops[found.why];
 }
+
+/** Whose step it is that a stuck Task goes on; empty where that is not known. */
+export const whoseStep = (index: CaseIndex, id: string): string =>
+  (index.stuck(id)?.whose ?? []).map((each) => index.label(each)).join(', ');
 
 /** A Task that ended badly and that nothing replaced or continued. */
 export function whyFailed(index: CaseIndex, task: Task): string | undefined {
@@ -43,8 +51,6 @@ export function troubles(index: CaseIndex): Trouble[] {
   return [...of('stuck', whyStuck), ...of('error', whyFailed)];
 }
 
-const isFinal = ({ state }: Task): boolean => finalTaskStates.includes(state);
-
 /** Another attempt took its place, or went on from it. */
 const isRetried = (index: CaseIndex, id: string): boolean =>
   index
@@ -53,10 +59,3 @@ const isRetried = (index: CaseIndex, id: string): boolean =>
       ({ type, status }) =>
         status === 'active' && (type === 'replaces' || type === 'continuation-of'),
     );
-
-function hasWorkBelow(index: CaseIndex, id: string): boolean {
-  return index.in(id).some(({ type, status, from }) => {
-    const task = index.task(from);
-    return type === 'delegated-from' && status === 'active' && task && !isFinal(task);
-  });
-}

@@ -46,7 +46,9 @@ export function CasesPage(): ReactElement {
             <h1>Cases</h1>
             {known === undefined ? null : <Freshness query={query} />}
           </div>
-          {known === undefined || known.cases.length === 0 ? null : <Standing {...known} />}
+          {known === undefined || known.cases.length === 0 ? null : (
+            <Standing {...known} showStuck={() => setFilter('stuck')} />
+          )}
         </div>
         <div className="tools">
           <SearchBox
@@ -93,19 +95,23 @@ export function CasesPage(): ReactElement {
   );
 }
 
-function Standing({
-  cases,
-  cursor,
-}: {
+interface StandingProps {
   readonly cases: readonly CaseSummary[];
   readonly cursor?: string;
-}): ReactElement {
+  readonly showStuck: () => void;
+}
+
+function Standing({ cases, cursor, showStuck }: StandingProps): ReactElement {
   const stuck = cases.filter((each) => each.stuck > 0).length;
   const all =
     cursor === undefined ? count(cases.length, 'case') : `latest ${figure(cases.length)} cases`;
+  if (stuck === 0) return <p className="standing">{all}, nothing stuck</p>;
   return (
     <p className="standing">
-      {stuck === 0 ? `${all}, nothing stuck` : `${figure(stuck)} stuck, of ${all}`}
+      <button type="button" className="link" data-tone="wait" onClick={showStuck}>
+        {figure(stuck)} stuck
+      </button>
+      , of {all}
     </p>
   );
 }

@@ -86,7 +86,11 @@ describe('statements in words', () => {
 
 describe('figures in words', () => {
   it('keeps a decimal of small shares, and the unit of sizes', () => {
-    expect([percent(0.004), percent(0.5), percent(0.05)]).toEqual(['0.4 %', '50 %', '5 %']);
+    expect([percent(0.004), percent(0.5), percent(0.05)]).toEqual([
+      '0.4\u00a0%',
+      '50\u00a0%',
+      '5\u00a0%',
+    ]);
     expect([bytes(0), bytes(912), bytes(2_048)]).toEqual(['0 B', '912 B', '2.0 KiB']);
     expect([count(1, 'task'), count(2_000, 'activity', 'activities')]).toEqual([
       '1 task',
