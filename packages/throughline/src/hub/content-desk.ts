@@ -59,6 +59,11 @@ export class ContentDesk {
     this.#cuts = new ContentCuts(deps, { ...parts, contents, reading });
   }
 
+  /** Where its bytes lie; for what carries them elsewhere. */
+  get objects(): ContentObjects {
+    return this.#objects;
+  }
+
   put(by: Principal, content: ContentInput): Promise<ContentRef> {
     return this.#contents.put(by, content);
   }

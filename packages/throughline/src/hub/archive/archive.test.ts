@@ -18,12 +18,18 @@ const fileOf = (text: string) =>
   };
 
 const secret = 'my card ends in 4711';
+const offloaded = 'the terms that were offloaded '.repeat(100);
 
 /** Two cases of priya, one of bob, with a second task, a grant and a state that breaks a rule. */
 async function lived(scene: Scene): Promise<{ contextId: string; activity: string }> {
   const first = await scene.task(priya, { text: secret }, { text: secret });
   await scene.move(first, 'completed', { body: { history: [secret, 'done'] } });
   scene.pass(1_000);
+  const master = scene.hub.master(desk);
+  const { activity: caseId } = await master.locate(first.id);
+  const resource = master.newId('resource');
+  const content = { activity: caseId, resource, mediaType: 'text/plain' };
+  await master.putContent({ ...content, bytes: Buffer.from(offloaded) });
   await scene.task(priya, { contextId: first.contextId }, { text: `again ${secret}` });
   const { contextId } = first;
   await scene.hub.labelCase(priya, contextId, { label: { name: 'urgency', value: 'high' } });
@@ -93,6 +99,27 @@ describe.each(stores)('export and import on %s', { timeout: 20_000 }, (_, open) 
     });
   });
 
+  test('offloaded content goes along for operators, and can be read by whoever put it', async () => {
+    const scene = await Scene.open(open);
+    const { contextId, activity } = await lived(scene);
+    const { exporting } = scene.hub.archive;
+    const offloadedNow = Buffer.from(offloaded).toString('base64');
+    expect(await bytesOf(exporting.case(priya, contextId))).not.toContain(offloadedNow);
+    const file = await bytesOf(exporting.case(boss, contextId));
+    expect(file).toContain(offloadedNow);
+    const there = await Scene.open(open, other);
+    await there.hub.archive.importing.import(fileOf(file));
+    expect(await bytesOf(there.hub.archive.exporting.case(boss, contextId))).toBe(file);
+    const [, resource = ''] = /"resource":"(res_\w+)"/.exec(file) ?? [];
+    const read = await there.hub.master(desk).getContent(`${other.origin}/content/${resource}`);
+    expect(Buffer.from(read.bytes).toString()).toBe(offloaded);
+    expect(await there.hub.archive.verify()).toMatchObject({ findings: [], compared: true });
+    await there.hub.eraseCase(boss, contextId);
+    expect(await bytesOf(there.hub.archive.exporting.case(boss, activity))).not.toContain(
+      offloadedNow,
+    );
+  });
+
   test('one made after an erasure holds nothing of it but its shape, and is taken in so', async () => {
     const scene = await Scene.open(open);
     const { contextId, activity } = await lived(scene);
@@ -100,6 +127,7 @@ describe.each(stores)('export and import on %s', { timeout: 20_000 }, (_, open) 
     const file = await bytesOf(scene.hub.archive.exporting.tenant(boss));
     expect(file).not.toContain(secret);
     expect(file).not.toContain('urgency');
+    expect(file).not.toContain(Buffer.from(offloaded).toString('base64'));
     expect(file).toContain(activity);
     expect(file).toContain('something else');
     const there = await Scene.open(open, other);
@@ -248,6 +276,12 @@ describe('a file that is not as it should be', () => {
       undefined,
     ],
     [
+      'content with other bytes',
+      (text) => altered(text, swap('content', /"bytes":"..../, '"bytes":"AAAA')),
+      'invalid',
+      undefined,
+    ],
+    [
       'a field too many',
       (text) => altered(text, swap('case', '{', '{"admin":true,')),
       'invalid',
@@ -258,7 +292,7 @@ describe('a file that is not as it should be', () => {
   test.each(bad)('%s is refused by name, and nothing is written', async (_, change, code, at) => {
     const scene = await Scene.open(open);
     const { contextId } = await lived(scene);
-    const file = await bytesOf(scene.hub.archive.exporting.case(priya, contextId));
+    const file = await bytesOf(scene.hub.archive.exporting.case(boss, contextId));
     const there = await Scene.open(open, other);
     const before = await there.state();
     const changed = change(file);

@@ -33,7 +33,7 @@ export class Archive {
 
   /** Looks at all that is stored, while the hub goes on; says what is not as it should be. */
   verify(options: VerifyOptions = {}): Promise<Verification> {
-    return new Verifying(this.#deps, options).run();
+    return new Verifying(this.#deps, this.#parts, options).run();
   }
 
   /** The last step of a restore: see `fillFrom`. */

@@ -1,8 +1,10 @@
 import { ThroughlineError } from '../../errors.ts';
 import { idKind } from '../../model/index.ts';
 import type { StoreReader, StoredLogEntry } from '../../store/index.ts';
+import type { ObjectPlace } from '../content-objects.ts';
 import type { Deps } from '../deps.ts';
 import { Recorder } from '../recorder.ts';
+import { problemInContent, putBytes } from './content-lines.ts';
 import { firstHash, problemIn, takenFrom } from './entry-taken.ts';
 import { readLines, type OpenFile } from './line-reader.ts';
 import { badLine, type Line, type LineOf } from './lines.ts';
@@ -98,6 +100,10 @@ export class Importing {
         cases.set(line.id, line);
         const isKnown = await this.#isKnown(line, isWhole.get(line.id) ?? false, at);
         if (isKnown) known.add(line.id);
+      } else if (line.kind === 'content') {
+        const problem = problemInContent(line);
+        if (problem !== undefined) throw badLine(at, problem);
+        later.push({ activity: line.activity, at });
       } else if (line.kind === 'task' || line.kind === 'handover') {
         const task = line.kind === 'task' ? line.task : line.figures.task;
         if (!tasks.has(task)) throw badLine(at, `${task} is not in the entries before`);
@@ -131,15 +137,22 @@ export class Importing {
     throw conflict(at, `the case ${line.id} ${why}`);
   }
 
-  #write(lines: readonly Line[], { known }: Survey): Promise<void> {
-    return this.#deps.store.write(async (writer) => {
+  async #write(lines: readonly Line[], { known }: Survey): Promise<void> {
+    const places = new Map<string, ObjectPlace>();
+    for (const line of lines) {
+      if (line.kind !== 'content' || known.has(line.activity)) continue;
+      const put = await putBytes(this.#deps, this.#parts.objects, line);
+      if (put !== undefined) places.set(line.resource, put);
+    }
+    await this.#deps.store.write(async (writer) => {
       const recorder = await Recorder.start(this.#deps, writer);
       for (const line of lines) {
         if (line.kind === 'entry') await this.#take(recorder, line);
       }
       await recorder.flush();
       for (const { activity, seq } of recorder.said) this.#note(activity, seq);
-      const place = { writer, lastOf: (id: string) => this.#last.get(id) ?? 0 };
+      const placeOf = (resource: string) => places.get(resource);
+      const place = { writer, placeOf, lastOf: (id: string) => this.#last.get(id) ?? 0 };
       for (const line of lines) {
         if (line.kind === 'entry' || known.has(activityIn(line) ?? '')) continue;
         await putRecord(this.#deps, this.#parts, place, line);

@@ -3,6 +3,7 @@ import { ThroughlineError } from '../../errors.ts';
 import {
   awaitingWhat,
   conflictSchema,
+  digest,
   foreignId,
   handoverSchema,
   handoverTextsSchema,
@@ -108,6 +109,21 @@ export const lineSchemas = {
     figures: handoverSchema,
     texts: handoverTextsSchema.exactOptional(),
   }),
+  content: z.strictObject({
+    kind: z.literal('content'),
+    activity,
+    resource: idSchema('resource'),
+    tenant: foreignId,
+    keeper: foreignId,
+    mediaType: z.string().max(255),
+    size: z.int().nonnegative(),
+    digest,
+    readers: z.array(idSchema('participant')).max(100_000).exactOptional(),
+    region: z.string().max(64).exactOptional(),
+    until: z.int().exactOptional(),
+    /** In base64; absent once its time is over. */
+    bytes: z.string().exactOptional(),
+  }),
   participant: z.strictObject({
     kind: z.literal('participant'),
     id: idSchema('participant'),
@@ -123,6 +139,7 @@ export const lineSchema = z.discriminatedUnion('kind', [
   lineSchemas.context,
   lineSchemas.task,
   lineSchemas.handover,
+  lineSchemas.content,
   lineSchemas.participant,
 ]);
 export type Line = z.infer<typeof lineSchema>;

@@ -1,12 +1,14 @@
 import type { Principal } from '../../model/index.ts';
 import type { StoreReader } from '../../store/index.ts';
 import { CaseBoxes } from '../case-boxes.ts';
+import type { ContentObjects } from '../content-objects.ts';
 import { contextRecords, type Contexts } from '../contexts.ts';
 import type { Deps } from '../deps.ts';
 import type { Registries } from '../observing.ts';
 import type { LiveTask, TaskStore } from '../task-records.ts';
 import type { Usage } from '../usage.ts';
 import { Workspace } from '../workspace.ts';
+import { contentLines } from './content-lines.ts';
 import type { Line, LineOf } from './lines.ts';
 
 export interface RecordParts {
@@ -14,6 +16,7 @@ export interface RecordParts {
   readonly tasks: TaskStore;
   readonly registries: Registries;
   readonly usage: Usage;
+  readonly objects: ContentObjects;
 }
 
 interface Wanted {
@@ -43,6 +46,7 @@ export async function* recordLines(
       yield* taskLines(deps, parts, wanted, ref);
     }
     yield* handoverLines(deps, parts, wanted);
+    yield* contentLines(deps, parts, wanted);
   }
   // Last: with it the case is there.
   yield line;

@@ -2,12 +2,15 @@ import { z } from 'zod';
 import type { StoreWriter } from '../../store/index.ts';
 import type { CaseLabels } from '../case-labels.ts';
 import { caseRecords } from '../case-records.ts';
+import type { ContentObjects, ObjectPlace } from '../content-objects.ts';
 import type { Contexts } from '../contexts.ts';
 import type { Deps } from '../deps.ts';
 import type { Registries } from '../observing.ts';
+import type { Quotas } from '../quotas.ts';
 import type { TaskStore } from '../task-records.ts';
 import { handoverRecords, textRecords } from '../usage.ts';
 import { Workspace } from '../workspace.ts';
+import { putContent } from './content-lines.ts';
 import { participantsIn } from './entry-line.ts';
 import type { Line, LineOf } from './lines.ts';
 
@@ -16,10 +19,14 @@ export interface PutParts {
   readonly tasks: TaskStore;
   readonly registries: Registries;
   readonly labels: CaseLabels;
+  readonly quotas: Quotas;
+  readonly objects: ContentObjects;
 }
 
 interface Place {
   readonly writer: StoreWriter;
+  /** Where the bytes of content were put. */
+  readonly placeOf: (resource: string) => ObjectPlace | undefined;
   /** Number here of the last entry of a case. */
   readonly lastOf: (activity: string) => number;
 }
@@ -141,6 +148,8 @@ export async function putRecord(
       return putTask(deps, parts, place, line);
     case 'handover':
       return putHandover(deps, parts, place, line);
+    case 'content':
+      return putContent(deps, parts, place.writer, { line, place: place.placeOf(line.resource) });
     case 'participant':
       return putParticipant(deps, parts, place, line);
   }

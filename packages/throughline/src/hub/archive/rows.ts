@@ -5,7 +5,7 @@ import type { Json, StoredLogEntry, StoredRow } from '../../store/index.ts';
 /** A row of a store as a backup holds it: sealed bytes as they are, in base64. */
 export type BackupRow = { readonly log: StoredLogEntry } | StoredRow;
 
-const bytes = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
+const bytes = z.string().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 const json = z.json().transform((value): Json => value);
 const common = {
   activity: z.string().exactOptional(),

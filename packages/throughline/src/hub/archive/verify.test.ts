@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openSqliteStore } from '../../store/index.ts';
-import { bob, boss, checker, priya, Scene, stores } from '../conformance.ts';
+import { openMemoryContent } from '../../content/index.ts';
+import { openMemoryStore, openSqliteStore } from '../../store/index.ts';
+import { bob, boss, checker, desk, priya, Scene, stores } from '../conformance.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'verify-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -122,4 +123,29 @@ describe('what is planted in a file', () => {
     const { findings } = await scene.hub.archive.verify();
     expect(findings[0]?.id).toMatch(/^task\//);
   });
+});
+
+test('offloaded bytes that are gone or are others’ are found', async () => {
+  const driver = await openMemoryContent();
+  const scene = await Scene.open(() => openMemoryStore(), { content: { driver } });
+  const task = await scene.task(priya, {}, { text: 'with content' });
+  const master = scene.hub.master(desk);
+  const { activity } = await master.locate(task.id);
+  const put = (text: string) =>
+    master.putContent({
+      activity,
+      resource: master.newId('resource'),
+      mediaType: 'text/plain',
+      bytes: Buffer.from(text),
+    });
+  await put('the first');
+  expect((await scene.hub.archive.verify()).findings).toEqual([]);
+  const [id = ''] = await driver.list('', 10);
+  await driver.delete([id]);
+  expect((await scene.hub.archive.verify()).findings).toEqual([
+    { id: expect.stringMatching(/^content\/res_/), problem: 'its bytes are missing' },
+  ]);
+  await driver.put(id, new Uint8Array(64));
+  const [found] = (await scene.hub.archive.verify()).findings;
+  expect(found?.problem).toContain('does not open under its key');
 });

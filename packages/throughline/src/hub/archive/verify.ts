@@ -14,10 +14,13 @@ import {
   type StoreReader,
 } from '../../store/index.ts';
 import { CaseBoxes } from '../case-boxes.ts';
+import type { ContentObjects } from '../content-objects.ts';
+import { contentNotes, findNote, placeOf, type ContentNote } from '../content-records.ts';
 import type { Deps } from '../deps.ts';
 import { scopeOf } from '../graph-codec.ts';
 import { Recorder } from '../recorder.ts';
-import { caseKeyKind, Vault, type KeyBox } from '../vault.ts';
+import { caseKeyKind, digestOf, Vault, type KeyBox } from '../vault.ts';
+import { bytesOf } from './content-lines.ts';
 import { entryLine } from './entry-line.ts';
 import { takenFrom } from './entry-taken.ts';
 
@@ -43,6 +46,11 @@ export interface Verification {
   readonly findings: readonly Finding[];
 }
 
+/** Where bytes lie that are not in the store. */
+export interface VerifyParts {
+  readonly objects: ContentObjects;
+}
+
 export interface VerifyOptions {
   /** An empty store that the log is folded into once more. Default: one in memory. */
   readonly scratch?: () => Promise<Store>;
@@ -56,10 +64,12 @@ const committed = z.looseObject({ commitment: z.string().optional() });
 /** Looks at everything that a store holds, and writes nothing to it. */
 export class Verifying {
   readonly #deps: Deps;
+  readonly #objects: ContentObjects;
   readonly #options: VerifyOptions;
   readonly #findings: Finding[] = [];
 
-  constructor(deps: Deps, options: VerifyOptions) {
+  constructor(deps: Deps, { objects }: VerifyParts, options: VerifyOptions) {
+    this.#objects = objects;
     this.#deps = deps;
     this.#options = options;
   }
@@ -148,28 +158,54 @@ export class Verifying {
     let rows = 0;
     for (let after: string | undefined, isEnd = false; !isEnd;) {
       const query = { limit: page, ...(after === undefined ? {} : { after }) };
-      after = await this.#deps.store.read(async (reader) => {
-        const found = await reader.scan(query);
+      const found = await this.#deps.store.read(async (reader) => {
+        const { rows: all, next } = await reader.scan(query);
         const boxes = new CaseBoxes(this.#deps.vault, reader);
-        for (const row of found.rows) {
-          if ('record' in row) await this.#record(boxes, row.record);
+        const notes: ContentNote[] = [];
+        for (const row of all) {
+          if (!('record' in row) || !(await this.#record(boxes, row.record))) continue;
+          if (row.record.kind !== contentNotes.kind) continue;
+          notes.push(contentNotes.open(row.record, await boxes.for(row.record)));
         }
-        rows += found.rows.length;
-        return found.next;
+        return { next, count: all.length, notes };
       });
+      for (const note of found.notes) await this.#bytes(note);
+      rows += found.count;
+      after = found.next;
       isEnd = after === undefined;
       this.#options.onProgress?.('rows', rows);
     }
     return rows;
   }
 
-  async #record(boxes: CaseBoxes, { kind, key, activity, sealed }: StoredRecord): Promise<void> {
+  /** Offloaded content is what was put there, as long as it is kept. */
+  async #bytes(note: ContentNote): Promise<void> {
+    if (placeOf(note) === undefined) return;
+    const id = `${contentNotes.kind}/${note.key}`;
+    try {
+      const bytes = await bytesOf(this.#deps, this.#objects, note);
+      if (bytes === undefined) {
+        const now = await this.#deps.store.read((reader) => findNote(this.#deps, reader, note.key));
+        // Erased between the two looks, it is no damage.
+        if (now === undefined || placeOf(now) === undefined) return;
+        this.#find({ id, problem: 'its bytes are missing' });
+      } else if (digestOf(bytes) !== note.shape.digest) {
+        this.#find({ id, problem: 'its bytes are not those of its digest' });
+      }
+    } catch (error) {
+      this.#find({ id, problem: messageOf(error) });
+    }
+  }
+
+  /** False where it does not open. */
+  async #record(boxes: CaseBoxes, { kind, key, activity, sealed }: StoredRecord): Promise<boolean> {
     const id = `${kind}/${key}`;
     if (kind === caseKeyKind) await this.#box(boxes, key);
-    if (sealed === undefined || sealedElsewhere.has(kind)) return;
+    if (sealed === undefined || sealedElsewhere.has(kind)) return true;
     const box = activity === undefined ? this.#deps.vault.domain : await this.#box(boxes, activity);
     const problem = problemOf(box, id, sealed);
     if (problem !== undefined) this.#find({ id, problem });
+    return problem === undefined;
   }
 
   async #box(boxes: CaseBoxes, scope: string): Promise<KeyBox | undefined> {
