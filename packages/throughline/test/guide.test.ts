@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
@@ -63,7 +64,10 @@ it('the guide runs as it is written', { timeout: 60_000 }, async () => {
   const worker = desk > 60_000 ? desk - 100 : desk + 100;
   const files = filesIn(guide);
   expect([...files.keys()].toSorted()).toEqual(
-    ['answer.yaml', 'as.ts', 'client.ts', 'desk.ts', 'hub.ts', 'workers.ts'].toSorted(),
+    [
+      ...['agents.yaml', 'answer.yaml', 'as.ts', 'client.ts', 'desk.ts', 'hub.ts', 'sum.yaml'],
+      ...['summer.ts', 'watch.ts', 'workers.ts'],
+    ].toSorted(),
   );
   for (const [name, text] of files) {
     const ported = text
@@ -97,4 +101,13 @@ it('the guide runs as it is written', { timeout: 60_000 }, async () => {
   const shown = await cli('case', 'show', contextId);
   expect(shown.stdout.match(/withheld +phone number/g)).toHaveLength(2);
   expect(shown.stdout.match(/→ (?:finder|writer)/g)).toHaveLength(4);
+  const watch = spawn(process.execPath, ['watch.ts', contextId], { cwd: folder });
+  children.push(watch);
+  const lines = createInterface({ input: watch.stdout })[Symbol.asyncIterator]();
+  expect((await lines.next()).value).toMatch(/^\d+ tasks so far$/);
+  await cli('case', 'label', contextId, 'ticket=1234');
+  expect((await lines.next()).value).toMatch(/^\d+ activity\.labelled$/);
+  const letter = 'letter=We had 3 rooms. One cost 40. Bye';
+  const summed = await cli('run', 'sum.yaml', '--agents', 'agents.yaml', '--input', letter);
+  expect(summed.stdout).toContain('All figures together: 43');
 });
