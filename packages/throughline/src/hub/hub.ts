@@ -214,7 +214,8 @@ export class Hub {
     this.#grants = new Grants(deps, contexts, quotas);
     this.#quotas = quotas;
     this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure, content, workers });
-    this.archive = new Archive(deps, { ...parts, access, usage, labels, erasure });
+    const beside = { access, usage, labels, erasure, objects: content.objects };
+    this.archive = new Archive(deps, { ...parts, ...beside });
     this.#master = {
       registries,
       tasks,

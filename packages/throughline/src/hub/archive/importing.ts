@@ -151,8 +151,7 @@ export class Importing {
       }
       await recorder.flush();
       for (const { activity, seq } of recorder.said) this.#note(activity, seq);
-      const placeOf = (resource: string) => places.get(resource);
-      const place = { writer, placeOf, lastOf: (id: string) => this.#last.get(id) ?? 0 };
+      const place = { writer, places, last: this.#last };
       for (const line of lines) {
         if (line.kind === 'entry' || known.has(activityIn(line) ?? '')) continue;
         await putRecord(this.#deps, this.#parts, place, line);

@@ -26,9 +26,9 @@ export interface PutParts {
 interface Place {
   readonly writer: StoreWriter;
   /** Where the bytes of content were put. */
-  readonly placeOf: (resource: string) => ObjectPlace | undefined;
+  readonly places: ReadonlyMap<string, ObjectPlace>;
   /** Number here of the last entry of a case. */
-  readonly lastOf: (activity: string) => number;
+  readonly last: ReadonlyMap<string, number>;
 }
 
 type Put<K extends Line['kind']> = (
@@ -80,14 +80,15 @@ const putParticipant: Put<'participant'> = async (_deps, { registries }, { write
 
 const putCase: Put<'case'> = async (deps, parts, place, line) => {
   const { vault, terms } = deps;
-  const { writer, lastOf } = place;
+  const { writer, last } = place;
   const { id, tenant, owner, ref, refs, openedAt, updatedAt } = line;
   const index = {
     ...(owner === undefined ? {} : { owner: vault.blind('principal', tenant, owner) }),
     tenant: vault.blind('tenant', tenant),
   };
   const times = { openedAt, updatedAt };
-  const kept = { key: id, sort: lastOf(id) };
+  const seq = last.get(id) ?? 0;
+  const kept = { key: id, sort: seq };
   if (line.erased === true || owner === undefined) {
     await destroy(deps, parts, writer, id);
     const shape = { ...times, refs: [], erased: true };
@@ -106,7 +107,7 @@ const putCase: Put<'case'> = async (deps, parts, place, line) => {
   const workspace = new Workspace(vault, writer);
   await workspace.need([id]);
   for (const [name, value] of Object.entries(workspace.graph.activity(id)?.labels ?? {})) {
-    await parts.labels.set(writer, { activity: id, seq: lastOf(id), tenant, owner }, name, value);
+    await parts.labels.set(writer, { activity: id, seq, tenant, owner }, name, value);
   }
 };
 
@@ -149,7 +150,10 @@ export async function putRecord(
     case 'handover':
       return putHandover(deps, parts, place, line);
     case 'content':
-      return putContent(deps, parts, place.writer, { line, place: place.placeOf(line.resource) });
+      return putContent(deps, parts, place.writer, {
+        line,
+        place: place.places.get(line.resource),
+      });
     case 'participant':
       return putParticipant(deps, parts, place, line);
   }

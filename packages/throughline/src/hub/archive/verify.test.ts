@@ -126,7 +126,7 @@ describe('what is planted in a file', () => {
 });
 
 test('offloaded bytes that are gone or are others’ are found', async () => {
-  const driver = await openMemoryContent();
+  const driver = openMemoryContent();
   const scene = await Scene.open(() => openMemoryStore(), { content: { driver } });
   const task = await scene.task(priya, {}, { text: 'with content' });
   const master = scene.hub.master(desk);
