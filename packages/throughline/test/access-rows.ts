@@ -168,7 +168,6 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
     handedOn: itsOwn,
     sample: (ids) => ({ ...push(ids), json: { owner: people.owner.id } }),
   },
-  'get /push-configs': { allowed: [], handedOn: [], lists: true, sample: () => ({}) },
   'put /workers/{worker}': {
     allowed: 'anyone',
     sample: () => ({ params: { worker: 'w-1' }, json: {} }),
@@ -179,6 +178,7 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
     lists: true,
     sample: () => ({ params: { worker: 'w-1' }, json: { taking: 't-1' } }),
   },
+  'post /push-deliveries': { allowed: [], handedOn: [], lists: true, sample: () => ({}) },
   'post /observations': {
     allowed: self,
     handedOn: ['owner', 'cancel', 'operator'],

@@ -3,8 +3,10 @@ import { mkdtempSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { serveAgent } from '../agent/index.ts';
+import { makeExecutor, serveAgent } from '../agent/index.ts';
+import { agentCard, serveA2a } from '../bindings/a2a/index.ts';
 import { HubClient } from '../client/index.ts';
 import type { Principal } from '../model/principal.ts';
 import { connectAgent, startHub, type Connection, type RunningHub } from './wire.ts';
@@ -63,8 +65,11 @@ const loopback = {
 
 const principal: Principal = { tenant: 'local', id: 'echo', role: 'agent' };
 
+/** Short, so that what a process left untold is due soon. */
+const leaseMs = 50;
+
 async function hubWithKeys(): Promise<{ hub: RunningHub; agentKey: string; priya: string }> {
-  const hub = await startHub({ dataDir: mkdtempSync(join(tmpdir(), 'push-')), port: 0 });
+  const hub = await startHub({ dataDir: mkdtempSync(join(tmpdir(), 'push-')), port: 0, leaseMs });
   closing.push(() => hub.close());
   const operator = new HubClient({ url: hub.url, key: hub.localKey });
   const make = async (id: string, role: Principal['role']) =>
@@ -105,6 +110,38 @@ async function send(
 }
 
 describe('push notifications of an agent process on a real hub', () => {
+  it('are taken up by a living process when another one left them untold, once', async () => {
+    const { hub, agentKey, priya } = await hubWithKeys();
+    const hook = await webhook();
+    hook.status = 503;
+    const open = () => connectAgent({ hubUrl: hub.url, key: agentKey, outbound: loopback });
+    const ports = (await open()).ports;
+    const living = await Promise.all(
+      [1, 2].map(async () => {
+        const agent = await serveA2a({
+          card: (url) => agentCard({ name: 'Echo', description: 'Says it', version: '1', url }),
+          ports,
+          push: (await open()).push,
+          agent: principal,
+          executor: makeExecutor({ ports, principal, onMessage: ({ text }) => ({ text }) }),
+          waits: { dueMs: 50 },
+        });
+        closing.push(() => agent.close(0));
+        return agent.resumed;
+      }),
+    );
+    expect(living).toEqual([0, 0]);
+    const dying = await serve(await open());
+    expect((await send(dying.url, priya, { url: hook.url })).status).toBe(200);
+    await hook.end();
+    await dying.close(0);
+    hook.status = 200;
+    hook.told.length = 0;
+    await hook.end();
+    await sleep(leaseMs * 8);
+    expect(hook.told.filter(isEnd)).toHaveLength(1);
+  });
+
   it('tell whoever asked, with the secrets that it gave', async () => {
     const { hub, agentKey, priya } = await hubWithKeys();
     const hook = await webhook();
@@ -154,6 +191,7 @@ describe('push notifications of an agent process on a real hub', () => {
     await first.close(0);
     hook.status = 200;
     hook.told.length = 0;
+    await sleep(leaseMs * 4);
     const second = await serve(await open());
     closing.push(() => second.close());
     await hook.end();

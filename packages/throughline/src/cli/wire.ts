@@ -33,6 +33,8 @@ export interface OpenHubOptions extends Partial<HubTerms> {
   readonly jwt?: JwtSettings;
   /** Limits of tenants for which no operator set others. */
   readonly quotas?: Partial<Quotas>;
+  /** Milliseconds that whoever took something up has before others may. Default: 30 s. */
+  readonly leaseMs?: number;
   /** Where offloaded content is kept. Default: in the folder, or in a database elsewhere. */
   readonly content?: ContentSettings;
   /** When a process of an agent counts as gone, and its tasks as unresolved. */
@@ -51,7 +53,7 @@ export async function openHub(options: OpenHubOptions): Promise<Hub> {
   folder.create();
   const { store, domainKey } = await openStore(folder, options.store, options.domainKeyFile);
   try {
-    const { origin, jwt, quotas, workers } = options;
+    const { origin, jwt, quotas, workers, leaseMs } = options;
     const content = await openContent(folder, options.content ?? {}, isShared(options.store));
     return await Hub.open({
       ...termsIn(options),
@@ -63,6 +65,7 @@ export async function openHub(options: OpenHubOptions): Promise<Hub> {
       ...(jwt === undefined ? {} : { jwt: jwtOptions(jwt) }),
       ...(quotas === undefined ? {} : { quotas }),
       ...(workers === undefined ? {} : { workers }),
+      ...(leaseMs === undefined ? {} : { leaseMs }),
     });
   } catch (error) {
     await store.close();

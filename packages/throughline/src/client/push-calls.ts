@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Caller as Acting } from '../model/principal.ts';
 import { pushConfigSchema, type PushConfig } from '../model/push-config.ts';
-import { segment, type Caller } from './call.ts';
+import { segment, type Call, type Caller } from './call.ts';
 import { handedOn } from './handed-on.ts';
 
 /** What sending push notifications needs of its hub, over HTTP. */
@@ -33,8 +33,11 @@ export const pushCalls = (hub: Caller): PushCalls => ({
     await hub.nothing({ method: 'PUT', path, json, idempotent: true, headers: handedOn(caller) });
   },
   async loadPushConfigs(caller, { taskId }) {
-    const path = taskId === undefined ? '/push-configs' : `/tasks/${segment(taskId)}/push-configs`;
-    return (await hub.json({ method: 'GET', path, headers: handedOn(caller) }, configs)).configs;
+    const call: Call =
+      taskId === undefined
+        ? { method: 'POST', path: '/push-deliveries' }
+        : { method: 'GET', path: `/tasks/${segment(taskId)}/push-configs` };
+    return (await hub.json({ ...call, headers: handedOn(caller) }, configs)).configs;
   },
   async deletePushConfig(caller, taskId, id) {
     await hub.nothing({ method: 'DELETE', path: pathOf(taskId, id), headers: handedOn(caller) });

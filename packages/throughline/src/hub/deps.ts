@@ -41,7 +41,7 @@ export interface Deps {
   readonly quotas: Quotas;
   /** Where this hub runs, and whether content may cross to it from elsewhere. */
   readonly regions: ContentRegions;
-  /** How long a message that was let in may take until its task is stored. */
+  /** Milliseconds that whoever took something up has before others may. */
   readonly leaseMs: number;
   readonly workers: WorkerTerms;
   /** Of agents in this process: see `Beat.seat`. */

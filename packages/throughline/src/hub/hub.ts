@@ -87,7 +87,7 @@ export interface HubOptions extends Partial<HubTerms> {
   readonly random?: Random;
   /** Name of the restore that fills the store, while it does. */
   readonly restoring?: string;
-  /** How long a message that was let in may take until its task is stored. Default: 30 s. */
+  /** Milliseconds that whoever took something up has before others may. Default: 30 s. */
   readonly leaseMs?: number;
   /** Default: 15 s without a word, and 2 minutes for others to take up what was left. */
   readonly workers?: Partial<WorkerTerms>;

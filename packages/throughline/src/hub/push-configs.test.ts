@@ -145,7 +145,10 @@ describe.each(stores)('push configs (%s)', (_name, open) => {
     expect(await refusal(save(priya, configFor(task.id, more)))).toBe('invalid');
   });
 
-  it('are due from the end of the task until the agent settles them', async () => {
+  /** Until then whoever wrote the end of a task has it to tell. */
+  const lease = 120_001;
+
+  it('are due after the end of the task until the agent settles them, each to one who asks', async () => {
     const due = async () =>
       (await scene.hub.loadPushConfigs({ principal: desk }, {})).map((c) => c.id);
     await save(priya);
@@ -153,10 +156,36 @@ describe.each(stores)('push configs (%s)', (_name, open) => {
     await scene.hub.settlePushConfig({ principal: desk }, settled);
     expect(await due()).toEqual([]);
     await scene.move(task, 'completed');
-    expect(await due()).toEqual(['hook']);
+    expect(await due()).toEqual([]);
+    scene.pass(lease);
     expect(await scene.hub.loadPushConfigs({ principal: checker }, {})).toEqual([]);
+    expect((await Promise.all([due(), due(), due()])).flat()).toEqual(['hook']);
+    scene.pass(lease);
+    expect(await due()).toEqual(['hook']);
     await scene.hub.settlePushConfig({ principal: desk }, settled);
+    scene.pass(lease);
     expect(await due()).toEqual([]);
     expect(await load(priya)).toHaveLength(1);
+  });
+
+  it('that are asked for after the end are due when whoever keeps them does not tell it', async () => {
+    const over = await scene.move(task, 'completed');
+    await save(priya, configFor(over.id));
+    const due = () => scene.hub.loadPushConfigs({ principal: desk }, {});
+    expect(await due()).toEqual([]);
+    scene.pass(lease);
+    expect(await due()).toHaveLength(1);
+  });
+
+  it('of one whose right is gone are not due, and keep no others waiting', async () => {
+    const { contextId } = task;
+    const grant = await scene.hub.grant(priya, contextId, { grantee: 'bob', operations: ['push'] });
+    await save(bob, configFor(task.id, { url: 'https://bob.example/' }));
+    await save(priya);
+    await scene.move(task, 'completed');
+    await scene.hub.revokeGrant(priya, grant.id);
+    scene.pass(lease);
+    const due = await scene.hub.loadPushConfigs({ principal: desk }, {});
+    expect(due.map(({ owner }) => owner)).toEqual(['priya']);
   });
 });

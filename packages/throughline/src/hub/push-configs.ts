@@ -24,10 +24,13 @@ type Config = Stored & { readonly content: NonNullable<Stored['content']> };
 
 /** Configs of finished tasks given at once. */
 const maxDue = 256;
+/** Leases that whoever tells an end has for all its tries. */
+const leases = 4;
 
 /**
- * Who wants to be told of a task, sealed with its case. A config is open until the task's end was
- * told (or given up): the open ones of finished tasks are the deliveries that a restart takes up.
+ * Who wants to be told of a task, sealed with its case. A config is open from the end of its task
+ * until that was told (or given up). Whoever wrote the end tells it, and has a lease to do so; when
+ * that is over, the delivery is due and goes to whichever process of the agent asks first.
  */
 export class PushConfigs {
   readonly #deps: Deps;
@@ -49,7 +52,17 @@ export class PushConfigs {
   /** The same, with whatever else is written. */
   async keep(writer: StoreWriter, acting: Acting, config: PushConfig): Promise<void> {
     const { task, key } = await this.requireRoom(writer, acting, config);
-    await this.#put(writer, task, key, { ...config, owner: acting.principal.id }, 'yes');
+    const state = isOver(task) ? 'open' : 'quiet';
+    await this.#put(writer, task, key, { ...config, owner: acting.principal.id }, state);
+  }
+
+  /** A task is over: from now on its end is to be told to everybody who asked. */
+  async ended(writer: StoreWriter, tenant: string, taskId: string): Promise<void> {
+    const task = await this.#tasks.get(writer, tenant, taskId);
+    if (task === undefined) return;
+    for (const { key, content } of await this.#of(writer, task)) {
+      await this.#put(writer, task, key, content, 'open');
+    }
   }
 
   /** Where a config of the caller's own would be kept. `not-found` and `quota` as for `save`. */
@@ -68,13 +81,14 @@ export class PushConfigs {
 
   /**
    * The caller's own for a task; for the agent that executes it those of everybody who still may
-   * be told. Without a task: what an agent has to deliver, of finished tasks.
+   * be told. Without a task: the ends that nobody has told in time, which are this call's to tell
+   * from now on; no other gets them for a while.
    */
   load(acting: Acting, query: { taskId?: string | undefined }): Promise<PushConfig[]> {
     const { principal } = acting;
-    const taskId = query.taskId === undefined ? undefined : parse(foreignId, query.taskId, 'task');
+    if (query.taskId === undefined) return this.#takeUp(principal);
+    const taskId = parse(foreignId, query.taskId, 'task');
     return this.#deps.store.read(async (reader) => {
-      if (taskId === undefined) return this.#due(reader, principal);
       const task = await this.#tasks.get(reader, principal.tenant, taskId);
       const isAgent = task?.content.agent === principal.id;
       const known = isAgent ? task : await this.#open(reader, acting, taskId);
@@ -111,7 +125,7 @@ export class PushConfigs {
       if (task === undefined || !isOver(task)) return;
       const key = this.#key(tenant, config);
       const found = (await this.#of(writer, task)).find((each) => each.key === key);
-      if (found !== undefined) await this.#put(writer, task, key, found.content, 'no');
+      if (found !== undefined) await this.#put(writer, task, key, found.content, 'quiet');
     });
   }
 
@@ -146,24 +160,30 @@ export class PushConfigs {
     return entitled;
   }
 
-  async #due(reader: StoreReader, agent: Principal): Promise<PushConfig[]> {
+  /** Ends that are to be told now, each given to one who asks until its time is over. */
+  async #takeUp(agent: Principal): Promise<PushConfig[]> {
+    const some = await this.#deps.store.read((reader) => this.#due(reader, agent, 1));
+    if (some.length === 0) return [];
+    return this.#deps.store.write(async (writer) => {
+      const taken: PushConfig[] = [];
+      for (const config of await this.#due(writer, agent, maxDue)) {
+        const task = await this.#tasks.get(writer, agent.tenant, config.content.taskId);
+        if (task === undefined) continue;
+        const isToBeTold =
+          isOver(task) && (await this.#entitled(writer, task, [config])).length > 0;
+        if (isToBeTold) taken.push(toConfig(config));
+        await this.#put(writer, task, config.key, config.content, 'open');
+      }
+      return taken;
+    });
+  }
+
+  async #due(reader: StoreReader, agent: Principal, limit: number): Promise<Config[]> {
     const boxes = new CaseBoxes(this.#deps.vault, reader);
     const index = { open: this.#openFor(agent.tenant, agent.id) };
-    const due: PushConfig[] = [];
-    for (let after: { sort: number; key: string } | undefined; due.length < maxDue;) {
-      const query = { index, limit: maxDue, ascending: true, ...(after && { after }) };
-      const found = await configRecords.find(reader, boxes.for, query);
-      for (const config of found.filter(isConfig)) {
-        const task = await this.#tasks.get(reader, agent.tenant, config.content.taskId);
-        if (task !== undefined && isOver(task)) {
-          due.push(...(await this.#entitled(reader, task, [config])).map(toConfig));
-        }
-      }
-      const last = found.at(-1);
-      if (last === undefined || found.length < maxDue) break;
-      after = { sort: last.sort, key: last.key };
-    }
-    return due.slice(0, maxDue);
+    const to = this.#deps.now().getTime();
+    const query = { index, ascending: true, limit, to };
+    return (await configRecords.find(reader, boxes.for, query)).filter(isConfig);
   }
 
   async #of(reader: StoreReader, { content, shape }: LiveTask): Promise<Config[]> {
@@ -179,16 +199,17 @@ export class PushConfigs {
     task: LiveTask,
     key: string,
     config: PushConfig & { owner: string },
-    open: 'yes' | 'no',
+    state: 'open' | 'quiet',
   ): Promise<void> {
     const { tenant, id, agent } = task.content;
     const { activity } = task.shape;
     await configRecords.put(writer, await this.#deps.vault.caseBoxFor(writer, activity), {
       key,
+      sort: this.#deps.now().getTime() + this.#deps.leaseMs * leases,
       index: {
         task: this.#tasks.key(tenant, id),
         context: task.shape.ref,
-        ...(open === 'yes' ? { open: this.#openFor(tenant, agent) } : {}),
+        ...(state === 'open' ? { open: this.#openFor(tenant, agent) } : {}),
       },
       activity,
       shape: { activity },

@@ -102,6 +102,9 @@ export class Tasks {
       for (const config of configs) {
         await this.#parts.push.keep(writer, acting, { ...config, taskId: record.id });
       }
+      if (finalTaskStates.includes(record.state)) {
+        await this.#parts.push.ended(writer, acting.principal.tenant, record.id);
+      }
       return written;
     });
     measure('throughline.tasks.saved', 1, { state: record.state });

@@ -67,10 +67,10 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     'get /tasks/{id}/push-configs': id,
     'delete /tasks/{id}/push-configs/{config}': pushed,
     'post /tasks/{id}/push-configs/{config}/settlement': { ...pushed, json: { owner: 'priya' } },
-    'get /push-configs': {},
     'put /workers/{worker}': { params: { worker: 'w-1' }, json: {} },
     'delete /workers/{worker}': { params: { worker: 'w-1' } },
     'post /workers/{worker}/takings': { params: { worker: 'w-1' }, json: { taking: 't-1' } },
+    'post /push-deliveries': {},
     'get /tasks': { query: { pageSize: '10', unfinished: 'true' } },
     'post /observations': { json: { observations: [] } },
     'post /outputs': {

@@ -152,8 +152,8 @@ export const agentRoutes: readonly Route[] = [
   }),
   route({
     ...empty,
-    method: 'get',
-    path: '/push-configs',
+    method: 'post',
+    path: '/push-deliveries',
     summary: 'Who is still to be told of the end of the agent’s own finished tasks',
     gives: configs,
     handle: async (hub, { caller }) => ({

@@ -32,6 +32,8 @@ export interface Waits {
   readonly hub: Backoff;
   /** Between two tries at one push notification, and how many. */
   readonly push: Backoff;
+  /** Between two looks for push notifications that a process which is gone left untold. */
+  readonly dueMs: number;
 }
 
 export interface AgentSideOptions {
@@ -80,6 +82,7 @@ const defaultWaits: Waits = {
   record: { everyMs: 500, forMs: 120_000 },
   hub: hubAway,
   push: { attempts: 6, firstMs: 1_000, capMs: 30_000 },
+  dueMs: 15_000,
 };
 
 const hasWorkers = (ports: A2aPorts & Partial<WorkerPorts>): ports is A2aPorts & WorkerPorts =>
@@ -97,7 +100,8 @@ export function agentSide(options: AgentSideOptions): AgentSide {
     : undefined;
   const store = new A2aTaskStore(ports, now, waits.hub, worker?.id);
   const deliveries =
-    push && new PushDeliveries({ push, ports, self, backoff: waits.push, onFault });
+    push &&
+    new PushDeliveries({ push, ports, self, backoff: waits.push, dueMs: waits.dueMs, onFault });
   const peers = {
     side: 'server',
     endpoint,

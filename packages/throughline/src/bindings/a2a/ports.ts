@@ -69,7 +69,8 @@ export interface PushPorts {
   savePushConfig(caller: Caller, config: PushConfig): Promise<void>;
   /**
    * The caller's own for a task, secrets and all. To the executing agent: those of everybody who
-   * still may be told; without a task, those of finished tasks that were not settled.
+   * still may be told; without a task, those of finished tasks that nobody settled in time, which no
+   * other process of the agent is given for a while.
    */
   loadPushConfigs(caller: Caller, query: { taskId?: string }): Promise<readonly PushConfig[]>;
   /** Gone already is as good as deleted. */

@@ -1,4 +1,5 @@
 import type { StreamResponse, Task } from '@a2a-js/sdk';
+import { ThroughlineError } from '../../errors.ts';
 import type { A2aPorts } from './ports.ts';
 import type { Caller } from '../../model/principal.ts';
 import type { PushConfig } from '../../model/push-config.ts';
@@ -14,6 +15,8 @@ export interface DeliveryDeps {
   /** The agent calling as itself. */
   readonly self: Caller;
   readonly backoff: Backoff;
+  /** Milliseconds between two looks for what is due. */
+  readonly dueMs: number;
   readonly onFault: (error: unknown, about: { taskId?: string }) => void;
 }
 
@@ -52,6 +55,23 @@ export class PushDeliveries {
     const task = taskOf(record);
     const update: StreamResponse = { payload: { $case: 'task', value: task } };
     for (const config of configs) this.#enqueue(config, { update, task, final: true });
+  }
+
+  /** From now on, takes up what falls due while this process lives. */
+  async keepUp(): Promise<void> {
+    const { dueMs, onFault } = this.#deps;
+    const { signal } = this.#stop;
+    for (;;) {
+      // Not all processes of an agent at once.
+      await sleep(dueMs * (0.5 + Math.random()), signal);
+      if (signal.aborted) return;
+      try {
+        await this.resume();
+      } catch (error) {
+        // A hub that is away is asked again next time.
+        if (!(error instanceof ThroughlineError && error.retryable)) onFault(error, {});
+      }
+    }
   }
 
   /** Takes up the ends that a process which is gone did not tell. Gives how many. */

@@ -105,6 +105,7 @@ export function a2aRoutes(options: A2aRoutesOptions): A2aRoutes {
 
 /** Unfinished tasks and untold ends; gives how many tasks. */
 async function resumeAll(side: AgentSide): Promise<number> {
+  void side.deliveries?.keepUp();
   const [tasks] = await Promise.all([resumeTasks(side), side.deliveries?.resume()]);
   return tasks;
 }
