@@ -19,6 +19,10 @@ export interface MasterCalls {
     resource: string;
     mediaType: string;
     bytes: Uint8Array;
+    /** Seconds that it is served; absent: as long as its case is there. */
+    keepSeconds?: number;
+    /** Label of the region that it may lie in; absent: the hub's. */
+    region?: string;
   }): Promise<ContentRef>;
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
   callToken(request: { audience: string; seconds: number }): Promise<string>;

@@ -44,6 +44,10 @@ export interface MasterPorts extends RunStore {
     resource: string;
     mediaType: string;
     bytes: Uint8Array;
+    /** Seconds that it is served; absent: as long as its case is there. */
+    keepSeconds?: number;
+    /** Label of the region that it may lie in; absent: the hub's. */
+    region?: string;
   }): Promise<ContentRef>;
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
   /** One right to read several pieces of content, for one principal, for some seconds. */
