@@ -96,7 +96,13 @@ export function agentSide(options: AgentSideOptions): AgentSide {
   const self = { principal: agent };
   const waits = { ...defaultWaits, ...options.waits };
   const worker = hasWorkers(ports)
-    ? new Worker({ ports, seat: options.seat, away: waits.hub, onFault })
+    ? new Worker({
+        ports,
+        seat: options.seat,
+        away: waits.hub,
+        onFault,
+        load: (taskId) => ports.loadTask(self, taskId),
+      })
     : undefined;
   const store = new A2aTaskStore(ports, now, waits.hub, worker?.id);
   const deliveries =
@@ -109,7 +115,8 @@ export function agentSide(options: AgentSideOptions): AgentSide {
   } as const;
   const onStored: LiveDeps['onStored'] = (task, update) => deliveries?.tell(task, update);
   const away = waits.hub;
-  const deps = { ports, store, executor, now, newId: randomUUID, away, onFault, onStored };
+  const onLeft = (taskId: string): void => worker?.left(taskId);
+  const deps = { ports, store, executor, now, newId: randomUUID, away, onFault, onStored, onLeft };
   return {
     card,
     ports,

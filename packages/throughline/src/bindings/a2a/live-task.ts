@@ -41,6 +41,8 @@ export interface LiveDeps {
   readonly onFault: (error: unknown, about: { taskId: string }) => void;
   /** Told of each change that is stored; must not throw. */
   readonly onStored: (task: Task, update: StreamResponse) => void;
+  /** Told of a task that was given up since its hub stayed away, once no executor is at it. */
+  readonly onLeft: (taskId: string) => void;
 }
 
 /** One message's way through the executor; several may be under way in one task. */
@@ -85,6 +87,8 @@ export class LiveTask {
   #tail: Promise<void> = Promise.resolve();
   #pending = 0;
   #running = 0;
+  #executing = 0;
+  #isLeft = false;
   /** Of the message that comes next: whoever attaches before `start` waits for that one. */
   #next: Turn = { spoke: false, returned: false };
   #last: Arrival | undefined;
@@ -136,6 +140,7 @@ export class LiveTask {
   /** Runs the executor for a message (or, after a restart, for one that came before). */
   start(request: RequestContext, arrival: Arrival | undefined, trace: Trace | undefined): void {
     this.#running += 1;
+    this.#executing += 1;
     const turn = this.#next;
     this.#next = { spoke: false, returned: false };
     if (arrival !== undefined) this.#enqueue(() => this.#arrive(arrival));
@@ -150,6 +155,8 @@ export class LiveTask {
         const known = error instanceof ThroughlineError ? `: ${error.message}` : '';
         this.#fail(`The agent failed${known}`);
       }
+      this.#executing -= 1;
+      this.#leave();
       // What it published may still wait to be stored: until then it counts as running.
       this.#enqueue(() => {
         this.#running -= 1;
@@ -407,6 +414,14 @@ export class LiveTask {
     }
     onFault(error, { taskId: this.id });
     this.#close(error);
+    this.#isLeft = error instanceof ThroughlineError && error.retryable;
+    this.#leave();
+  }
+
+  #leave(): void {
+    if (!this.#isLeft || this.#executing > 0 || this.#work.record === undefined) return;
+    this.#isLeft = false;
+    this.#deps.onLeft(this.id);
   }
 
   async #reload(): Promise<TaskRecord | undefined> {

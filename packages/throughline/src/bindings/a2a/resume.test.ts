@@ -11,7 +11,7 @@ import {
   startAgent,
   wireMessage,
   type Desk,
-  type MemoryPorts,
+  MemoryPorts,
 } from './conformance.ts';
 
 type Agent = Awaited<ReturnType<typeof startAgent>>;
@@ -176,6 +176,42 @@ describe('after a restart', () => {
     const agent = await start(echo, { ports });
     expect(await agent.served.resumed).toBe(1);
     expect(onlyRecord(ports).state).toBe('completed');
+  });
+
+  it('a task that was given up while the hub was away goes on when it is back, once', async () => {
+    const ports = Object.assign(new MemoryPorts(), {
+      beat: () => (isAway ? Promise.reject(away()) : Promise.resolve({ seconds: 1, due: false })),
+      leave: () => Promise.resolve(),
+      takeUp: () => Promise.resolve([]),
+    });
+    const away = (): ThroughlineError => new ThroughlineError('unavailable', 'down');
+    let isAway = false;
+    ports.beforeSave = () => {
+      if (isAway) throw away();
+    };
+    const waits = { hub: { attempts: 2, firstMs: 1, capMs: 1 } };
+    const ended = Promise.withResolvers<void>();
+    const agent = await start(
+      async ({ context, task, artifact, status }) => {
+        const { resumed = false } = executionOf(context.context) ?? {};
+        task();
+        while (ports.records.size === 0) await new Promise(setImmediate);
+        isAway = !resumed;
+        artifact('a', resumed ? 'again' : 'lost');
+        status(TaskState.TASK_STATE_COMPLETED);
+        if (resumed) ended.resolve();
+      },
+      { ports, waits },
+    );
+    const sent = { message: wireMessage('go') };
+    const answer = await rpc(agent.url, agent.keys.alice, 'SendMessage', sent);
+    expect(answer.body.error).toMatchObject({ code: -32_603 });
+    expect(onlyRecord(ports).state).toBe('in-progress');
+    isAway = false;
+    await ended.promise;
+    while (onlyRecord(ports).state !== 'completed') await new Promise(setImmediate);
+    expect(onlyRecord(ports).body).toMatchObject({ artifacts: [{ parts: [{ text: 'again' }] }] });
+    expect(agent.executor.runs).toBe(2);
   });
 
   it('the client that waits for it by the same message gets its answer', async () => {

@@ -4,12 +4,14 @@ import { hostname } from 'node:os';
 import type { TaskRecord } from '../../model/task-record.ts';
 import type { WorkerPorts } from './ports.ts';
 import { retrying, sleep, type Backoff } from './retry.ts';
+import { isSettled } from './wire.ts';
 
 export interface WorkerOptions {
   readonly ports: WorkerPorts;
   /** See `Beat.seat`. */
   readonly seat?: string | undefined;
   readonly away: Backoff;
+  readonly load: (taskId: string) => Promise<TaskRecord | undefined>;
   readonly onFault: (error: unknown, about: { taskId?: string }) => void;
 }
 
@@ -17,6 +19,8 @@ export interface WorkerOptions {
 const beatsPerLease = 3;
 /** Milliseconds between two beats, where it is not known yet for how long one counts. */
 const firstPauseMs = 1_000;
+/** Tasks given up that are kept in mind. */
+const maxLeft = 10_000;
 
 /**
  * This process as the hub knows it: alive as long as it says so. It takes up what processes that are
@@ -28,6 +32,8 @@ export class Worker {
   readonly #stopping = new AbortController();
   #beating: Promise<void> | undefined;
   #rests = false;
+  /** Tasks of its own that it gave up while its hub was away. */
+  readonly #left = new Set<string>();
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -40,6 +46,11 @@ export class Worker {
     const { seconds } = await retrying(away, () => this.#beat(), { signal });
     this.#beating = this.#goOn(seconds, resume);
     return resume(await this.#takeAll());
+  }
+
+  /** Gave a task of its own up; it is taken up again when the hub is back. */
+  left(taskId: string): void {
+    if (this.#left.size < maxLeft) this.#left.add(taskId);
   }
 
   /** Takes up no more, and goes on saying that it is alive: what runs still is its own. */
@@ -68,12 +79,25 @@ export class Worker {
       try {
         const pulse = await this.#beat();
         pauseMs = (pulse.seconds * 1_000) / beatsPerLease;
-        if (pulse.due && !this.#rests) this.#run(resume(await this.#takeAll()));
+        if (this.#rests) continue;
+        if (this.#left.size > 0) this.#run(resume(await this.#ownLeft()));
+        if (pulse.due) this.#run(resume(await this.#takeAll()));
       } catch {
         // A hub that is away hears of it when it is back.
         pauseMs = firstPauseMs;
       }
     }
+  }
+
+  /** What it gave up and nobody else took up since. */
+  async #ownLeft(): Promise<TaskRecord[]> {
+    const own: TaskRecord[] = [];
+    for (const taskId of [...this.#left]) {
+      const record = await this.#options.load(taskId);
+      this.#left.delete(taskId);
+      if (record?.worker === this.id && !isSettled(record)) own.push(record);
+    }
+    return own;
   }
 
   #run(work: Promise<unknown>): void {
