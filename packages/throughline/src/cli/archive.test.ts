@@ -28,6 +28,8 @@ const secret = 'My cash back looks wrong';
 
 let hub: RunningHub;
 let made: MadeCase;
+let readUri: (from: RunningHub) => Promise<string>;
+const offloaded = 'the terms, offloaded';
 const { tell, tellJson } = commandsIn(at('data'));
 
 beforeAll(async () => {
@@ -42,6 +44,19 @@ beforeAll(async () => {
     deskKey,
     priyaKey: await keyOf('priya', 'caller'),
   });
+  const master = client(deskKey).master();
+  const { activity } = await master.locate('run-1');
+  const resource = master.newId('resource');
+  const content = { activity, resource, mediaType: 'text/plain' };
+  await master.putContent({ ...content, bytes: Buffer.from(offloaded) });
+  readUri = async (from) =>
+    Buffer.from(
+      (
+        await new HubClient({ url: from.url, key: deskKey })
+          .master()
+          .getContent(`${from.url}/content/${resource}`)
+      ).bytes,
+    ).toString();
 });
 afterAll(async () => {
   await hub.close();
@@ -182,6 +197,7 @@ describe('backup and restore', () => {
         await there.tell('case', 'show', made.contextId),
       ];
       expect(copy.out).toBe(here.out);
+      expect(await readUri(other)).toBe(offloaded);
     } finally {
       await other.close();
     }
@@ -231,6 +247,27 @@ describe('backup and restore', () => {
       at('old-keys'),
     );
     expect(older.err).toContain('is older than the data');
+  });
+
+  it('leave no half data folder where a restore is killed, and make it whole run again', async () => {
+    await tellJson('backup', '-o', at('whole'), '--keys', at('whole-keys'));
+    const data = at('killed-restore');
+    const main = fileURLToPath(new URL('main.ts', import.meta.url));
+    const words = [main, 'restore', at('whole'), '--keys', at('whole-keys'), '--data', data];
+    const child = spawn(process.execPath, words, { stdio: 'ignore' });
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    child.once('exit', () => resolve(undefined));
+    const looking = setInterval(() => {
+      if (existsSync(join(`${data}.restoring`, 'hub.sqlite'))) child.kill('SIGKILL');
+    }, 1);
+    await promise;
+    clearInterval(looking);
+    expect(existsSync(`${data}.restoring`)).toBe(true);
+    expect(existsSync(data)).toBe(false);
+    const there = commandsIn(data);
+    await there.tellJson('restore', at('whole'), '--keys', at('whole-keys'));
+    expect(existsSync(`${data}.restoring`)).toBe(false);
+    expect(await there.tellJson('verify')).toMatchObject({ findings: [], compared: true });
   });
 
   it('know a backup that broke off, a changed one, and a newer one', async () => {
