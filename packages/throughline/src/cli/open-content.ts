@@ -92,7 +92,7 @@ async function openBucket(url: URL, environment: Environment): Promise<ContentDr
 }
 
 /** Path of a command, or undefined where there is none. */
-export function commandOf(name: string, { PATH = '' }: Environment): string | undefined {
+function commandOf(name: string, { PATH = '' }: Environment): string | undefined {
   const paths = PATH.split(delimiter).filter((folder) => folder !== '');
   return paths.map((folder) => join(folder, name)).find(isExecutable);
 }

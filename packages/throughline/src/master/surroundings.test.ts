@@ -59,6 +59,13 @@ describe('what is offered to a run', () => {
     expect(asked).toEqual([]);
   });
 
+  it('is not collected under a name that somebody offers', async () => {
+    const plan = { subtasks: [{ needs: ['device-context'] }] };
+    const offered = [{ name: 'device-context' }];
+    expect(await offerSurroundings(plan, { ...by, offered })).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+
   it('is what a subtask needs, by its name', async () => {
     const plan = { subtasks: [{ needs: [{ item: 'environment-context' }] }] };
     const offered = await offerSurroundings(plan, by);

@@ -121,6 +121,8 @@ function localTime(at: Date, zone: string): string {
 }
 
 interface Surroundings {
+  /** What is offered anyhow: it is not collected under a name that is taken. */
+  readonly offered?: readonly { readonly name: string }[];
   readonly device?: () => Promise<DeviceContext> | DeviceContext;
   readonly environment?: () => Promise<EnvironmentContext> | EnvironmentContext;
 }
@@ -135,6 +137,7 @@ export async function offerSurroundings(
 ): Promise<OfferedContent[]> {
   const { device = () => collectDevice(), environment = () => collectEnvironment() } = by;
   const needed = new Set(plan.subtasks.flatMap(({ needs = [] }) => needs.map(nameOf)));
+  for (const { name } of by.offered ?? []) needed.delete(name);
   const offered: OfferedContent[] = [];
   if (needed.has(surroundingNames.device)) {
     offered.push({

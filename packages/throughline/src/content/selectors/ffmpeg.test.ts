@@ -11,6 +11,7 @@ const ffmpeg = (process.env['PATH'] ?? '')
   .split(delimiter)
   .map((path) => join(path, 'ffmpeg'))
   .find((file) => existsSync(file));
+const tool = ffmpeg ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'media-'));
 
 /** Three seconds of a picture and a tone, with words about them in the file. */
@@ -19,18 +20,18 @@ function film(name: string, options: readonly string[]): Uint8Array {
   const sources = ['testsrc=duration=3:size=64x64:rate=10', 'sine=duration=3'];
   const inputs = sources.flatMap((source) => ['-f', 'lavfi', '-i', source]);
   const words = ['-metadata', 'title=canary'];
-  const { status, stderr } = spawnSync('ffmpeg', ['-y', ...inputs, ...words, ...options, file]);
+  const { status, stderr } = spawnSync(tool, ['-y', ...inputs, ...words, ...options, file]);
   if (status !== 0) throw new Error(String(stderr));
   return new Uint8Array(readFileSync(file));
 }
 
 const time = (value: string) =>
   ({ conformsTo: 'http://www.w3.org/TR/media-frags/', value }) as const;
-const media = createMediaCut(ffmpeg ?? 'ffmpeg');
+const media = createMediaCut(tool);
 const secondsOf = (bytes: Uint8Array): number => {
   const file = join(folder, 'measured');
   writeFileSync(file, bytes);
-  const { stderr } = spawnSync('ffmpeg', ['-i', file]);
+  const { stderr } = spawnSync(tool, ['-i', file]);
   const found = /Duration: 00:00:(\d+\.\d+)/.exec(String(stderr))?.[1];
   return Number(found);
 };
