@@ -29,7 +29,8 @@ const asking = (context: AgentContext): AgentContext => ({
 
 /** A reader that works: for each item the line of the material with the most words of the question. */
 const reads: Chat = ({ prompt }) => {
-  const [, id = '', body = ''] = /begin quoted data: (\S+) -+\n([^]*?)\n-+ end/.exec(prompt) ?? [];
+  const [, id = '', body = ''] =
+    /begin quoted data: (res_\S+) -+\n([^]*?)\n-+ end/.exec(prompt) ?? [];
   const items = [...prompt.matchAll(/^- (\w+): (.+)$/gm)];
   const answers = items.map(([, itemID = '', question = '']) => {
     const words = question.toLowerCase().match(/\w{4,}/g) ?? [];
@@ -115,7 +116,7 @@ describe('an agent that a language model works for', () => {
     ['what it was not given', () => ({ contextId: 'res_other', quote: 'The ward' })],
   ])('does not pass when it quotes %s', async (_, citation) => {
     const { returned } = await work(({ prompt }) => {
-      const id = /quoted data: (\S+)/.exec(prompt)?.[1] ?? '';
+      const id = /quoted data: (res_\S+)/.exec(prompt)?.[1] ?? '';
       const answers = ['year', 'head'].map((itemID) => ({
         itemID,
         answer: '1964',

@@ -106,19 +106,18 @@ function promptOf(context: AgentContext, { items }: Compressed): string {
     ...(policy.SuccessCriteria.length > 0 ? ['', 'It is done when:'] : []),
     ...policy.SuccessCriteria.map(({ Description }) => `- ${Description}`),
     '',
-    'Material:',
-    ...items.flatMap((item) => ['', material(item)]),
+    'Material, and what it is said to be:',
+    '',
+    quote('descriptions', items.map(described).join('\n')),
+    ...items.flatMap(({ item, text }) =>
+      text === undefined ? [] : ['', quote(item.ContextID, text)],
+    ),
   ].join('\n');
 }
 
-/** What others wrote stands between the lines, its description too. */
-function material({ item, text }: CompressedItem): string {
-  const content = text ?? '(not given; only this description is)';
-  return quote(
-    item.ContextID,
-    item.Description === '' ? content : `${item.Description}\n\n${content}`,
-  );
-}
+/** Apart from the content, so that nobody takes it for something to quote. */
+const described = ({ item, text }: CompressedItem): string =>
+  `${item.ContextID}: ${item.Description}${text === undefined ? ' (only this is given)' : ''}`;
 
 /** One answer for each todo item, in their order. @throws ThroughlineError `invalid` for any other. */
 function ordered(context: AgentContext, { answers }: Answers): Answers['answers'] {

@@ -174,4 +174,14 @@ describe('a grader made of the workflow’s criteria', () => {
     expect(await criteriaGrader()(asked)).toBeUndefined();
     expect(read).toEqual([]);
   });
+
+  it('decides those that ask for nothing by another, where one is named', async () => {
+    const { request: asked } = request([criterion('open', undefined)]);
+    const otherwise = { by: 'function', name: 'no' } as const;
+    const functions = { no: () => ({ ok: false, reason: 'no' }) };
+    expect(await criteriaGrader({ otherwise, functions })(asked)).toMatchObject({
+      ok: false,
+      criteria: [{ id: 'open', by: 'function no' }],
+    });
+  });
 });

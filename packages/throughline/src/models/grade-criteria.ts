@@ -25,6 +25,8 @@ export type GraderFunction = (
 export interface GraderMeans {
   readonly model?: Model | undefined;
   readonly functions?: Readonly<Record<string, GraderFunction>> | undefined;
+  /** How `criteriaGrader` decides criteria that name no grader. Default: it leaves them to others. */
+  readonly otherwise?: GraderSpec;
   /** Tokens of a text that the model is given to judge, at most; a longer one is not cut but refused. */
   readonly maxTokens?: number;
   readonly signal?: AbortSignal;
@@ -114,7 +116,9 @@ export interface CriteriaRequest {
 export const criteriaGrader =
   (means: GraderMeans = {}) =>
   async ({ subtask, ...request }: CriteriaRequest): Promise<CriteriaGraded | undefined> => {
-    const criteria = subtask.criteria.filter(({ grade }) => grade !== undefined);
+    const criteria = subtask.criteria
+      .map((each) => ({ ...each, grade: each.grade ?? means.otherwise }))
+      .filter(({ grade }) => grade !== undefined);
     if (criteria.length === 0) return undefined;
     return gradeCriteria(criteria, await subjectOf(criteria, request), means);
   };
