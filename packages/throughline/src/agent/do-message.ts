@@ -2,7 +2,10 @@ import type { Part } from '../handover/parts.ts';
 import type { Work } from './work.ts';
 import type { MessageHandler } from './handler.ts';
 
-/** Runs the handler of plain messages; its answer completes the task. */
+/** How a task stands whose agent waits to be told. */
+export const asking = { state: 'awaiting', awaiting: 'input' } as const;
+
+/** Runs the handler of plain messages; its answer completes the task, unless it is a question. */
 export async function doMessage(
   work: Work,
   handler: MessageHandler,
@@ -24,5 +27,5 @@ export async function doMessage(
   if (answer.parts !== undefined && answer.parts.length > 0) {
     publisher.value('answer', answer.parts);
   }
-  publisher.state({ state: 'completed' }, { text: answer.text });
+  publisher.state(answer.asks === true ? asking : { state: 'completed' }, { text: answer.text });
 }

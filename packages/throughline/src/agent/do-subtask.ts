@@ -2,12 +2,15 @@ import type { AgentContext } from '../model/agent-context.ts';
 import { currentTrace } from '../telemetry/trace.ts';
 import type { AgentHandler, HandlerIo } from './handler.ts';
 import { Beside } from './beside.ts';
+import { asking } from './do-message.ts';
 import { reasonOf, type Work } from './work.ts';
 import type { IncomingContext } from './incoming.ts';
 import { ItemReader, type ReadingMeans } from './io.ts';
 import type { AgentPorts } from './ports.ts';
 import { readMaterials } from './materials.ts';
 import { Progress } from './progress.ts';
+
+const stillAsking = Symbol('still asking');
 
 /**
  * Runs the handler on an AgentContext and returns the updated one: item states as they come, output
@@ -18,7 +21,7 @@ export async function doSubtask(
   work: Work,
   ports: AgentPorts,
   handler: AgentHandler,
-  incoming: IncomingContext,
+  { answers, ...incoming }: IncomingContext & { readonly answers: readonly string[] },
   means: ReadingMeans = {},
 ): Promise<void> {
   const { context } = incoming;
@@ -26,6 +29,8 @@ export async function doSubtask(
   const progress = new Progress(context);
   const beside = new Beside();
   const reader = new ItemReader(ports, incoming, means);
+  const left = [...answers];
+  const asked = Promise.withResolvers<typeof stillAsking>();
   const handlerIo: HandlerIo = {
     ...io,
     fetch: (contextId) => reader.fetch(contextId),
@@ -42,6 +47,14 @@ export async function doSubtask(
       return materials;
     },
     spent: (usage) => beside.spent(usage),
+    ask: (question) => {
+      const answer = left.shift();
+      if (answer !== undefined) return Promise.resolve(answer);
+      if (!io.signal.aborted) publisher.state(asking, { text: question });
+      asked.resolve(stillAsking);
+      // The answer comes to another run of the handler.
+      return new Promise(() => undefined);
+    },
     itemDone: (itemId, abstract) => {
       progress.done(itemId, abstract);
       publisher.state({ state: 'in-progress' }, { progress: progress.latest(itemId) });
@@ -50,7 +63,9 @@ export async function doSubtask(
   };
   let returned: AgentContext;
   try {
-    const result = (await handler(structuredClone(context), handlerIo)) ?? {};
+    const running = async () => handler(structuredClone(context), handlerIo);
+    const result = (await Promise.race([asked.promise, running()])) ?? {};
+    if (result === stillAsking) return;
     returned = progress.end(result, [...outputs.refs.keys()], traceRefs());
   } catch (error) {
     if (io.signal.aborted) return;

@@ -1,6 +1,8 @@
 import { executionOf } from '../bindings/a2a/call.ts';
-import { partsFromWire } from '../bindings/a2a/wire.ts';
+import { isFromUser, partsFromWire, textOf } from '../bindings/a2a/wire.ts';
 import { ThroughlineError } from '../errors.ts';
+import { agentContextMediaType } from '../model/agent-context.ts';
+import { contentAccessKey } from '../model/content.ts';
 import type { Principal } from '../model/principal.ts';
 import { inSpan } from '../telemetry/span.ts';
 import { readContext } from './incoming.ts';
@@ -97,10 +99,11 @@ async function execute(
         },
       },
     };
-    const parts = partsFromWire(request.userMessage.parts);
-    const incoming = readContext(parts, request.userMessage.metadata, principal.id);
+    const { message, answers, metadata } = workOf(request);
+    const parts = partsFromWire(message.parts);
+    const incoming = readContext(parts, metadata, principal.id);
     if (incoming !== undefined && handler !== undefined) {
-      await doSubtask(work, ports, handler, incoming, options);
+      await doSubtask(work, ports, handler, { ...incoming, answers }, options);
     } else if (incoming === undefined && onMessage !== undefined) {
       await doMessage(work, onMessage, parts, request.userMessage.messageId);
     } else {
@@ -118,6 +121,35 @@ async function execute(
     publisher.state({ state: isRefusal ? 'rejected' : 'failed' }, { text: reasonOf(error) });
   }
 }
+
+/**
+ * What a message is about: itself, or the AgentContext that came before on its task, to which it is an
+ * answer. The rights to read are the newest that came.
+ */
+function workOf({ task, userMessage }: Request): {
+  message: Request['userMessage'];
+  answers: string[];
+  metadata: Request['userMessage']['metadata'];
+} {
+  const alone = { message: userMessage, answers: [], metadata: userMessage.metadata };
+  if (hasContext(userMessage)) return alone;
+  const earlier = (task?.history ?? []).filter(
+    (each) => isFromUser(each) && each.messageId !== userMessage.messageId,
+  );
+  const at = earlier.findIndex(hasContext);
+  const message = earlier[at];
+  if (message === undefined) return alone;
+  const after = [...earlier.slice(at + 1), userMessage];
+  const newest = after.findLast(({ metadata }) => metadata?.[contentAccessKey] !== undefined);
+  return {
+    message,
+    answers: after.map(({ parts }) => textOf(parts)),
+    metadata: (newest ?? message).metadata,
+  };
+}
+
+const hasContext = ({ parts }: Request['userMessage']): boolean =>
+  parts.some(({ mediaType }) => mediaType === agentContextMediaType);
 
 /** The message is at fault, so that nothing of the work was begun. */
 const refusals: readonly string[] = ['unsupported', 'invalid', 'too-large'];

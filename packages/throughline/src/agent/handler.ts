@@ -48,6 +48,12 @@ export interface HandlerIo extends WorkIo {
    * @throws ThroughlineError `unsupported` for a Strategy that is not known.
    */
   materials(asked?: Pick<CompressOptions, 'queries' | 'pinned'>): Promise<Compressed>;
+  /**
+   * Asks whoever gave the work. The task waits for input, and with the answer the handler runs again from
+   * its start, in this process or another: the questions that it has asked before are then answered at
+   * once, in their order. So ask before doing what may not be done twice.
+   */
+  ask(question: string): Promise<string>;
   /** A todo item is done; told to the Master at once. Only items of this AgentContext. */
   itemDone(itemId: string, abstract: string): Promise<void>;
   /** What a model used for this subtask; told to the Master beside what is returned, also on failure. */
@@ -111,4 +117,6 @@ export interface MessageAnswer {
   readonly text: string;
   /** Goes out as one artifact beside the outputs by reference. */
   readonly parts?: readonly Part[];
+  /** The text is a question: the task waits for input, and the next message on it comes here again. */
+  readonly asks?: true;
 }

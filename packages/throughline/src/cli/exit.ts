@@ -7,6 +7,7 @@ export const exitCodes = {
   usage: 2,
   unreachable: 3,
   unauthenticated: 4,
+  waiting: 5,
 } as const;
 
 export const exitHelp = `
@@ -15,7 +16,8 @@ Exit codes:
   1  a check failed, it does not exist, or the hub refused it
   2  the command was given wrongly, or names something that is not built yet
   3  the hub is out of reach
-  4  the key is missing or not valid`;
+  4  the key is missing or not valid
+  5  a run waits: for an answer, or to be resumed`;
 
 const byCode: Partial<Record<ErrorCode, number>> = {
   invalid: exitCodes.usage,
@@ -29,6 +31,15 @@ const byCode: Partial<Record<ErrorCode, number>> = {
 const advice: Partial<Record<ErrorCode, string>> = {
   unauthenticated: 'Name a file that holds a valid key with --key-file.',
 };
+
+/** Ends a command with a code of its own when it has said all there is to say, or says one line more. */
+export class Stopped extends Error {
+  readonly exitCode: number;
+  constructor(exitCode: number, message = '') {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
 
 export interface Ending {
   readonly exitCode: number;

@@ -1,5 +1,6 @@
 import { CommanderError, type Command } from 'commander';
 import { command, type Surroundings } from './command.ts';
+import { agentCommand } from './commands/agent.ts';
 import { caseCommand } from './commands/case.ts';
 import { completionCommands } from './commands/completion.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -12,9 +13,10 @@ import { keyCommand } from './commands/key.ts';
 import { pageCommand } from './commands/page.ts';
 import { quotaCommand } from './commands/quota.ts';
 import { restoreCommand } from './commands/restore.ts';
+import { runCommand } from './commands/run.ts';
 import { serveCommand } from './commands/serve.ts';
 import { verifyCommand } from './commands/verify.ts';
-import { endingOf, exitCodes, exitHelp } from './exit.ts';
+import { endingOf, exitCodes, exitHelp, Stopped } from './exit.ts';
 import { jsonVersion } from './output.ts';
 
 /** The whole command line. */
@@ -27,6 +29,8 @@ export function program(surroundings: Surroundings): Command {
     .addHelpText('after', exitHelp)
     .showHelpAfterError('(--help says more)')
     .addCommand(serveCommand(surroundings))
+    .addCommand(runCommand(surroundings))
+    .addCommand(agentCommand(surroundings))
     .addCommand(caseCommand(surroundings))
     .addCommand(explainCommand(surroundings))
     .addCommand(keyCommand(surroundings))
@@ -63,6 +67,10 @@ export async function run(words: readonly string[], surroundings: Surroundings):
   } catch (error) {
     if (error instanceof CommanderError)
       return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+    if (error instanceof Stopped) {
+      if (error.message !== '') surroundings.stderr.write(`${error.message}\n`);
+      return error.exitCode;
+    }
     const { code, message, exitCode } = endingOf(error);
     const text = words.includes('--json')
       ? JSON.stringify({ version: jsonVersion, error: { code, message } })

@@ -217,8 +217,8 @@ class Step {
       const asked = this.#unsent();
       if (asked?.answer === undefined) return connection.follow(local.taskId, place, signal);
       await run.ports.assert(answerDrafts(run.journal.state, this.attempt, asked.answer));
-      const { taskId, contextId } = local;
-      const message = await composeAnswer(run, this.attempt, asked.answer, { taskId, contextId });
+      const to = { agent: this.#agent, connection };
+      const message = await composeAnswer(run, this.attempt, asked.answer, to);
       return connection.send(message, place, signal);
     }
     const isKnownById = connection.extensions.has(correlationExtension);

@@ -176,8 +176,8 @@ class Steering {
   readonly begun = new Map<string, number>();
   asks = false;
 
-  constructor(world: World) {
-    this.#world = world;
+  constructor(where: World) {
+    this.#world = where;
   }
 
   async agents(): Promise<void> {
@@ -210,14 +210,14 @@ class Steering {
       todo: [{ id: 'one', description: 'Do' }],
       evaluation: 'relaxed' as const,
     };
-    const workflow: WorkflowInput = {
+    const plan: WorkflowInput = {
       name: 'Steered',
       subtasks: [
         { ...common, id: 'find', name, agent: 'slow', needs: ['terms'] },
         { ...common, id: 'sum', name: 'Sum', agent: 'quick', needs: ['transactions'] },
       ],
     };
-    return { taskId: await this.#world.request(name), query: name, offered, workflow };
+    return { taskId: await this.#world.request(name), query: name, offered, workflow: plan };
   }
 }
 

@@ -61,17 +61,25 @@ export async function composeMessage(
   };
 }
 
-/** What answers an agent's question, on the task that it was asked in. */
+/**
+ * What answers an agent's question, on the task that it was asked in. The rights to read come with it anew:
+ * those of before may be over.
+ */
 export async function composeAnswer(
   run: RunContext,
   attempt: Attempt,
   { ref, messageId }: NonNullable<Asked['answer']>,
-  place: { readonly taskId: string; readonly contextId: string },
+  to: { readonly agent: KnownAgent; readonly connection: AgentConnection },
 ): Promise<OutgoingMessage> {
-  const { dialog, task } = attempt;
+  const { dialog, task, local } = attempt;
+  const takesContexts = to.connection.extensions.has(contentAccessKey);
+  const access = takesContexts
+    ? await accessTo(run, attempt, to, itemsOf(run, attempt))
+    : undefined;
   return {
     messageId,
-    ...place,
+    ...(local?.taskId !== undefined && { taskId: local.taskId, contextId: local.contextId }),
+    ...(access && { metadata: { [contentAccessKey]: access } }),
     parts: [{ kind: 'text', text: await run.contents.text(ref) }],
     envelope: {
       v: 1,
@@ -81,7 +89,7 @@ export async function composeAnswer(
       resources: [{ id: ref.resource, part: 0 }],
       manifest: { resources: 1, relationships: 0, assertions: 0 },
     },
-    extensions: [correlationExtension],
+    extensions: [...(takesContexts ? [contentAccessKey] : []), correlationExtension],
   };
 }
 
@@ -143,8 +151,6 @@ function envelopeOf(
     dialog: attempt.dialog,
     activity: run.journal.state.activity,
     task: attempt.task,
-    // Sent again to one that does not know it by its id, it begins under other protocol-local ids.
-    ...(attempt.asserted && { rebinds: [attempt.dialog, attempt.task] }),
     ...(resources.length > 0 && { resources }),
     manifest: { resources: resources.length, relationships: 0, assertions: 0 },
   };

@@ -36,6 +36,12 @@ const ask = async (of: Master, goals?: readonly string[]) =>
 const [find, check] = workflow.subtasks;
 if (find === undefined || check === undefined) throw new Error('the workflow has two subtasks');
 
+const away = (): Promise<never> =>
+  Promise.reject(new ThroughlineError('unavailable', 'the model is away'));
+
+const needs = (each: WorkflowInput['subtasks'][number]): string[] =>
+  (each.needs ?? []).map((need) => (typeof need === 'string' ? need : need.item));
+
 describe('a plan', () => {
   it('may come from a function, which is told of its mistake and tries again', async () => {
     const requests: PlanRequest[] = [];
@@ -108,7 +114,6 @@ describe('a plan', () => {
   });
 
   it('that its planner could not make for now may be asked for again', async () => {
-    const away = () => Promise.reject(new ThroughlineError('unavailable', 'the model is away'));
     await expect(ask(master({ planner: away }))).rejects.toMatchObject({ retryable: true });
     await expect(ask(master({}))).rejects.toThrow(/no planner/);
   });
@@ -117,8 +122,6 @@ describe('a plan', () => {
 describe('a plan by a model', () => {
   it('is structured output on quoted data, checked, mended, and its tokens are counted', async () => {
     const prompts: { system?: string; prompt: string }[] = [];
-    const needs = (each: typeof find) =>
-      (each.needs ?? []).map((need) => (typeof need === 'string' ? need : need.item));
     const model: Model = {
       name: 'mock/planner',
       text: () => Promise.reject(new Error('not asked for')),

@@ -10,6 +10,7 @@ export function reportOf(state: RunState): RunReport {
     attempts.reduce((total, { tokens }) => total + (tokens?.[of] ?? 0), 0);
   return {
     runId: state.id,
+    requestTask: state.requestTask,
     activity: state.activity,
     dialog: state.dialog,
     task: state.task,

@@ -105,6 +105,8 @@ const subtaskReportSchema = z.object({
 /** How a run stands, for those who asked for it. */
 export const runReportSchema = z.object({
   runId: z.string(),
+  /** A2A task of the request. */
+  requestTask: foreignId,
   activity: z.string(),
   dialog: z.string(),
   task: z.string(),

@@ -86,6 +86,8 @@ export const partsFromWire = (parts: readonly Part[]): Content[] =>
 export const textOf = (parts: readonly Part[]): string =>
   parts.flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : [])).join('\n');
 
+export const isFromUser = ({ role }: Pick<Message, 'role'>): boolean => role === Role.ROLE_USER;
+
 /** A message from the agent, with nothing in it but text. */
 export const agentText = (
   ids: { readonly messageId: string; readonly taskId: string; readonly contextId: string },

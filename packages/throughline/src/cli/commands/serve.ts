@@ -8,6 +8,7 @@ import { contentOptionsSchema, contentSettingsOf, withContent } from './content-
 import { pageUrl } from '../../model/session.ts';
 import type { Output } from '../output.ts';
 import { duration } from '../duration.ts';
+import { signalled } from '../signalled.ts';
 import type { RunningHub, StartHubOptions } from '../wire.ts';
 import { logLevels, openLog, type Log, type LogLevel } from '../telemetry/log.ts';
 
@@ -218,13 +219,4 @@ function announce(
     '',
     paint('dim', 'Ctrl-C ends it.'),
   ]);
-}
-
-/** Resolves at the first signal to end; a second one ends the process at once. */
-function signalled(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => resolve(undefined));
-  }
-  return promise;
 }

@@ -1,0 +1,110 @@
+import { basename, extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { serveAgent, type AgentHandler, type MessageHandler } from '../agent/index.ts';
+import { ThroughlineError } from '../errors.ts';
+import { shortText } from '../model/ids.ts';
+import type { Principal } from '../model/principal.ts';
+import { connectAgent } from './wire.ts';
+
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const handler = z.custom<AgentHandler>(isFunction, 'must be a function').optional();
+const onMessage = z.custom<MessageHandler>(isFunction, 'must be a function').optional();
+const card = z
+  .object({ name: shortText, description: shortText, version: z.string().max(64) })
+  .partial()
+  .optional();
+const agentSchema = z.looseObject({ handler, onMessage, card });
+const moduleSchema = agentSchema.extend({
+  default: z.union([z.custom<AgentHandler>(isFunction), agentSchema]).optional(),
+});
+
+/** What a file says that it is as an agent. */
+export interface AgentModule {
+  readonly file: string;
+  readonly handler?: AgentHandler | undefined;
+  readonly onMessage?: MessageHandler | undefined;
+  readonly card: { readonly name: string; readonly description: string; readonly version: string };
+}
+
+/**
+ * Loads a JavaScript or TypeScript file that exports `handler` (does subtasks) or `onMessage` (answers
+ * people), and `card` if it likes; or has them in its default export, or the handler as that.
+ *
+ * @throws ThroughlineError `invalid` naming the file and what is missing.
+ */
+export async function loadAgentModule(path: string, folder = '.'): Promise<AgentModule> {
+  const file = resolve(folder, path);
+  const loaded: unknown = await import(pathToFileURL(file).href).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new ThroughlineError('invalid', `${path}: can’t be loaded: ${why}`, { cause });
+  });
+  const parsed = moduleSchema.safeParse({ ...Object(loaded) });
+  if (!parsed.success) {
+    throw new ThroughlineError('invalid', `${path}: ${z.prettifyError(parsed.error)}`);
+  }
+  const { default: main, ...named } = parsed.data;
+  const own = typeof main === 'function' ? { handler: main } : (main ?? {});
+  const agent = { ...named, ...own };
+  if (agent.handler === undefined && agent.onMessage === undefined) {
+    throw new ThroughlineError(
+      'invalid',
+      `${path}: exports nothing that works; export a function handler(context, io), or onMessage(message, io)`,
+    );
+  }
+  const name = basename(file, extname(file));
+  return {
+    file,
+    handler: agent.handler,
+    onMessage: agent.onMessage,
+    card: { name, description: `The agent of ${name}`, version: '1.0.0', ...given(agent.card) },
+  };
+}
+
+/** What is there of it: an absent field must not hide a default. */
+const given = (fields: z.output<typeof card>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields ?? {}).flatMap(([key, value]) =>
+      value === undefined ? [] : [[key, value]],
+    ),
+  );
+
+export interface ServeModuleOptions {
+  readonly hubUrl: string;
+  /** The agent's own key. */
+  readonly key: string;
+  readonly principal: Principal;
+  readonly port?: number | undefined;
+  readonly host?: string | undefined;
+  readonly publicUrl?: string | undefined;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Serves a loaded agent behind a hub. */
+export async function serveModule(
+  module: AgentModule,
+  options: ServeModuleOptions,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const { hubUrl, key, principal, port, host, publicUrl, onFault } = options;
+  const connection = await connectAgent({ hubUrl, key });
+  const { handler: work, onMessage: answer } = module;
+  const served = await serveAgent({
+    card: module.card,
+    ports: connection.ports,
+    principal,
+    terms: await connection.terms(),
+    onFault,
+    ...(work !== undefined && { handler: work }),
+    ...(answer !== undefined && { onMessage: answer }),
+    ...(port !== undefined && { port }),
+    ...(host !== undefined && { host }),
+    ...(publicUrl !== undefined && { publicUrl }),
+  });
+  return {
+    url: served.url,
+    close: async () => {
+      await served.close(2_000);
+      await connection.close();
+    },
+  };
+}
