@@ -143,6 +143,7 @@ describe.skipIf(browserPath === undefined)('the page in a browser', () => {
       expect(page.url()).toBe(`${hub.url}/#/case/${story.contextId}/tree`);
       await page.getByRole('link', { name: 'Throughline' }).click();
       await page.getByRole('row', { name: /My cash back looks wrong/ }).waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
       const kept = await page.evaluate(() => [
         document.cookie,
         localStorage.length,

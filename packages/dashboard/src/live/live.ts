@@ -3,13 +3,13 @@ import type { FeedEvent, FeedItem } from 'throughline/model';
 import { Runner } from './runner.ts';
 
 /** What is followed: the list of cases, or one case by its id. */
-export type Scope = { readonly of: 'cases' } | { readonly of: 'case'; readonly id: string };
+type Scope = { readonly of: 'cases' } | { readonly of: 'case'; readonly id: string };
 
 /**
  * `live`: changes show as they are committed. `asking`: the hub’s feed is not to be had, so it is asked
  * again and again. `cut`: it was to be had, and the hub is away.
  */
-export type LiveState = 'live' | 'asking' | 'cut';
+type LiveState = 'live' | 'asking' | 'cut';
 
 export interface Follower {
   /** Reads it again. One that fails is tried again later. */

@@ -37,6 +37,11 @@ export interface HubAppOptions {
   readonly page?: string | undefined;
   /** Aborted when the server closes: answers that go on end then. */
   readonly closing?: AbortSignal;
+  /**
+   * Milliseconds after which a reader of a stream that takes nothing is dropped; it can go on where it was.
+   * Default 30,000.
+   */
+  readonly stalledMs?: number;
   /** Told of every answer with a status of 500 and more. */
   readonly onFailure?: (failure: Failure) => void;
   /** Told of every answer, once it is out. */
@@ -103,6 +108,7 @@ export function hubApp(hub: ServedHub, options: HubAppOptions): Hono<Env> {
     own,
     closing: options.closing,
     checks: new Together<boolean>(),
+    stalledMs: options.stalledMs ?? 30_000,
     onFailure: (error, c) => void answerError(error, c, options),
   };
   for (const route of hubRoutes) serveRoute(app, hub, place, route);
@@ -125,6 +131,7 @@ interface Place {
   readonly closing: AbortSignal | undefined;
   /** Looks at credentials of answers that go on. */
   readonly checks: Together<boolean>;
+  readonly stalledMs: number;
   readonly onFailure: (error: unknown, c: Context<Env>) => void;
 }
 
@@ -154,7 +161,7 @@ function answer(route: Route, result: unknown): Response {
 async function readInput(
   c: Context<Env>,
   hub: ServedHub,
-  { own, closing, checks, onFailure }: Place,
+  { own, closing, checks, stalledMs, onFailure }: Place,
   route: Route,
 ): Promise<RawInput> {
   const principal = c.get('principal');
@@ -167,6 +174,7 @@ async function readInput(
       lastEventId: c.req.header('Last-Event-ID'),
       signal: closing === undefined ? signal : AbortSignal.any([signal, closing]),
       stillIn: () => checks.ask(shown, () => isStillIn(c, hub, own)),
+      stalledMs,
       drop: () => void c.env?.outgoing?.destroy(),
       onFailure: (error) => onFailure(error, c),
     },

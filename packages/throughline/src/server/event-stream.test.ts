@@ -1,6 +1,10 @@
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { serve } from '@hono/node-server';
 import { expect, it } from 'vitest';
 import type { FeedItem } from '../model/feed.ts';
+import { hubApp } from './app.ts';
+import { StubHub } from './conformance.ts';
 import { eventStream } from './event-stream.ts';
 import type { FeedStep } from './ports.ts';
 
@@ -18,13 +22,13 @@ const item = (n: number): FeedItem => ({
 });
 
 /** Steps without end, and how many were asked for. */
-function endless() {
+function endless(filling = '') {
   const made = { steps: 0, isOver: false };
   async function* steps(signal: AbortSignal): AsyncGenerator<FeedStep> {
     while (!signal.aborted) {
       made.steps += 1;
       await sleep(0);
-      yield { items: [item(made.steps)], cursor: `c${made.steps}` };
+      yield { items: [{ ...item(made.steps), cursor: filling }], cursor: `c${made.steps}` };
     }
     made.isOver = true;
   }
@@ -37,7 +41,7 @@ function endless() {
   return { made, open };
 }
 
-async function* once(...steps: readonly FeedStep[]): AsyncGenerator<FeedStep> {
+async function* of(...steps: readonly FeedStep[]): AsyncGenerator<FeedStep> {
   yield* steps;
 }
 
@@ -48,6 +52,7 @@ async function* failing(): AsyncGenerator<FeedStep> {
 
 const live = {
   signal: new AbortController().signal,
+  stalledMs: 30_000,
   drop: () => undefined,
   onFailure: (error: unknown) => {
     throw error;
@@ -55,7 +60,7 @@ const live = {
 };
 
 it('writes the events of a step at once, each with its id, and a sign of life as a comment', async () => {
-  const steps = once({ items: [item(1), item(2)], cursor: 'c2' }, { items: [], cursor: 'c9' });
+  const steps = of({ items: [item(1), item(2)], cursor: 'c2' }, { items: [], cursor: 'c9' });
   const response = await eventStream(() => Promise.resolve(steps), live);
   expect(response.headers.get('Content-Type')).toBe('text/event-stream; charset=utf-8');
   const chunks: string[] = [];
@@ -98,4 +103,26 @@ it('ends when it can’t go on, and tells why to the hub alone', async () => {
   expect(text).toContain('id: c1');
   expect(text).not.toContain('the store is away');
   expect(failures).toEqual([new Error('the store is away')]);
+});
+
+it('cuts off a reader that holds its connection open and takes nothing', async () => {
+  const { made, open } = endless('x'.repeat(200_000));
+  const feed = {
+    open: (_by: unknown, _query: unknown, { signal }: { signal: AbortSignal }) => open(signal),
+  };
+  const hub = Object.assign(new StubHub(), { feed });
+  const app = hubApp(hub, { origin: 'http://127.0.0.1', stalledMs: 100 });
+  const { promise: listening, resolve } = Promise.withResolvers<number>();
+  const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, ({ port }) =>
+    resolve(port),
+  );
+  const socket = connect(await listening, '127.0.0.1').pause();
+  socket.on('error', () => undefined);
+  socket.write('GET /feed HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer agent\r\n\r\n');
+  while (!made.isOver) await sleep(5);
+  // Nobody is connected any more, or this would never end.
+  const { promise: closed, resolve: close } = Promise.withResolvers<undefined>();
+  server.close(() => close(undefined));
+  await closed;
+  socket.destroy();
 });

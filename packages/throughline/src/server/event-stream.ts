@@ -5,12 +5,8 @@ import type { Live } from './route.ts';
 const padding = `:${' '.repeat(2_048)}\n\n`;
 /** Milliseconds after which a reader that was cut off asks again. */
 const retryMs = 1_000;
-/** A reader that takes nothing for so long is dropped; it can go on where it was. */
-const stalledMs = 30_000;
 
-export interface StreamOptions extends Pick<Live, 'signal' | 'drop' | 'onFailure'> {
-  readonly stalledMs?: number;
-}
+type StreamOptions = Pick<Live, 'signal' | 'stalledMs' | 'drop' | 'onFailure'>;
 
 /**
  * Server-sent events of the WHATWG standard, one CloudEvent each; the events of a step leave in one write. The
@@ -43,7 +39,7 @@ export async function eventStream(
           over.abort();
           controller.close();
           options.drop();
-        }, options.stalledMs ?? stalledMs).unref();
+        }, options.stalledMs).unref();
       },
       cancel() {
         clearTimeout(stalled);

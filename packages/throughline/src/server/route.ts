@@ -30,6 +30,8 @@ export interface Live {
   readonly signal: AbortSignal;
   /** Whether what the reader showed still counts. */
   readonly stillIn: () => Promise<boolean>;
+  /** Milliseconds without the reader taking anything, after which it is dropped. */
+  readonly stalledMs: number;
   /** Cuts the reader off, whatever is still to be written. */
   readonly drop: () => void;
   /** Hears of what went wrong once the answer had begun. */
