@@ -6,10 +6,10 @@ import { Runner } from './runner.ts';
 type Scope = { readonly of: 'cases' } | { readonly of: 'case'; readonly id: string };
 
 /**
- * `live`: changes show as they are committed. `asking`: the hub’s feed is not to be had, so it is asked
+ * `opening`: nothing is known yet. `live`: changes show as they are committed. `asking`: the hub’s feed is not to be had, so it is asked
  * again and again. `cut`: it was to be had, and the hub is away.
  */
-type LiveState = 'live' | 'asking' | 'cut';
+type LiveState = 'opening' | 'live' | 'asking' | 'cut';
 
 export interface Follower {
   /** Reads it again. One that fails is tried again later. */
@@ -78,7 +78,7 @@ export function liveFeed(options: LiveOptions): Live {
 
 /** One stream, and all on the page who follow it. */
 class Channel {
-  state: LiveState = 'asking';
+  state: LiveState = 'opening';
   readonly #scope: Scope;
   readonly #options: LiveOptions;
   readonly #tell: () => void;

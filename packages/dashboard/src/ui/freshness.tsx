@@ -4,7 +4,12 @@ import { useSource } from '../data/context.ts';
 import { clock } from '../words/time.ts';
 import { Icon } from './icon.tsx';
 
-const words = { live: 'Live', asking: 'Read every few seconds', cut: '' } as const;
+const words = {
+  opening: 'Connecting …',
+  live: 'Live',
+  asking: 'Read every few seconds',
+  cut: '',
+} as const;
 
 /** Whether what is shown is what the hub holds now. */
 export function Freshness({ query }: { readonly query: UseQueryResult }): ReactElement {

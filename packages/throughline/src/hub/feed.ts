@@ -9,6 +9,7 @@ import type { CaseViews } from './case-views.ts';
 import { Cursors } from './cursor.ts';
 import type { Deps } from './deps.ts';
 import { FeedEvents, tell, type GapReason } from './feed-events.ts';
+import { FeedScope } from './feed-scope.ts';
 import { FeedTail } from './feed-tail.ts';
 import { parse } from './refusals.ts';
 
@@ -30,7 +31,7 @@ export interface FeedOptions {
 }
 
 /** What a stream needs beside who it is for. */
-export interface FeedLife {
+interface FeedLife {
   /** Ends it. Must be aborted once nobody reads any more. */
   readonly signal: AbortSignal;
   /** Whether what the reader showed at the beginning still counts. */
@@ -38,7 +39,7 @@ export interface FeedLife {
 }
 
 /** What came since the step before. Without items: a sign of life. */
-export interface FeedStep {
+interface FeedStep {
   readonly items: readonly FeedItem[];
   /** The place after all that was looked at. */
   readonly cursor: string;
@@ -80,6 +81,7 @@ export class Feed {
   readonly #tail: FeedTail;
   readonly #cursors: Cursors<Place>;
   readonly #events: FeedEvents;
+  readonly #scope: FeedScope;
   readonly #open = new Map<string, number>();
   readonly #steps = new Map<string, Promise<Step>>();
   readonly #closing = new AbortController();
@@ -104,6 +106,7 @@ export class Feed {
     this.#tail = new FeedTail(deps.store, this.#options);
     this.#cursors = new Cursors(deps.vault.box('feed-cursor'), placeSchema);
     this.#events = new FeedEvents(deps.origin, deps.now);
+    this.#scope = new FeedScope(deps);
   }
 
   /**
@@ -281,8 +284,9 @@ export class Feed {
     { principal, activity }: Audience,
     entries: readonly StoredLogEntry[],
   ): Promise<ReadonlyMap<string, OpenCase>> {
-    const named = new Set(entries.flatMap((entry) => entry.activity ?? []));
-    if (activity !== undefined) named.add(activity);
+    const all = new Set(entries.flatMap((entry) => entry.activity ?? []));
+    const named =
+      activity === undefined ? await this.#scope.of(reader, principal, all) : [activity];
     const open = new Map<string, OpenCase>();
     for (const each of named) {
       const found = await this.#access.find(reader, principal, each);

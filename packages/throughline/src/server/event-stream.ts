@@ -19,7 +19,6 @@ export async function eventStream(
   const over = new AbortController();
   const signal = AbortSignal.any([options.signal, over.signal]);
   const steps = (await opened(open, signal, over))[Symbol.asyncIterator]();
-  const encoder = new TextEncoder();
   let stalled: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -34,7 +33,7 @@ export async function eventStream(
           controller.close();
           return;
         }
-        controller.enqueue(encoder.encode(textOf(step)));
+        controller.enqueue(bytesOf(step));
         stalled = setTimeout(() => {
           over.abort();
           controller.close();
@@ -76,6 +75,17 @@ async function opened(
     over.abort();
     throw error;
   }
+}
+
+const encoder = new TextEncoder();
+/** Readers of the same are given the same items: they are written once. */
+const written = new WeakMap<FeedStep['items'], Uint8Array>();
+
+function bytesOf(step: FeedStep): Uint8Array {
+  if (step.items.length === 0) return encoder.encode(textOf(step));
+  const bytes = written.get(step.items) ?? encoder.encode(textOf(step));
+  written.set(step.items, bytes);
+  return bytes;
 }
 
 /** An id without data moves a reader’s place and tells it nothing. */
