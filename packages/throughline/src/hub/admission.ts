@@ -17,6 +17,8 @@ import type { Message, Messages } from './messages.ts';
 import { contextRefused, notFound, parse } from './refusals.ts';
 import type { PushConfigs } from './push-configs.ts';
 import type { Quotas } from './quotas.ts';
+import { workerKey } from './worker-keys.ts';
+import type { Workers } from './workers.ts';
 import type { Replies } from './replies.ts';
 import { guardTask, isOver, type LiveTask, type TaskStore } from './task-records.ts';
 
@@ -27,6 +29,7 @@ interface Parts {
   readonly replies: Replies;
   readonly quotas: Quotas;
   readonly push: PushConfigs;
+  readonly workers: Workers;
 }
 
 interface Wanted {
@@ -43,6 +46,7 @@ export class Admissions {
   readonly #replies: Replies;
   readonly #quotas: Quotas;
   readonly #push: PushConfigs;
+  readonly #workers: Workers;
 
   constructor(deps: Deps, parts: Parts) {
     this.#deps = deps;
@@ -52,6 +56,7 @@ export class Admissions {
     this.#replies = parts.replies;
     this.#quotas = parts.quotas;
     this.#push = parts.push;
+    this.#workers = parts.workers;
   }
 
   async admit(acting: Acting, given: AdmissionRequest): Promise<Admission> {
@@ -162,8 +167,8 @@ export class Admissions {
     const contextId = called === '' ? nameFor(open, principal.id) : called;
     const taskId = message.content?.taskId;
     const done = message.shape.settled || (await this.#wentOn(writer, principal, message));
-    if (!done && !this.#messages.leased(message)) {
-      await this.#messages.renew(writer, message);
+    if (!done && !(await this.#isUnderWay(writer, message))) {
+      await this.#messages.renew(writer, message, this.#workerOf(principal, request));
       return { kind: 'new', contextId, issued: false };
     }
     const reply = await this.#replies.get(writer, message);
@@ -173,6 +178,17 @@ export class Admissions {
       ...(taskId === undefined ? {} : { taskId }),
       ...(reply === undefined ? {} : { reply: reply.value }),
     };
+  }
+
+  /** Its lease runs, and the process that has it is not known to be gone. */
+  async #isUnderWay(reader: StoreReader, message: Message): Promise<boolean> {
+    if (!this.#messages.leased(message)) return false;
+    const { worker } = message.shape;
+    return worker === undefined || !(await this.#workers.isGone(reader, worker));
+  }
+
+  #workerOf({ tenant }: Principal, { agent, worker }: AdmissionRequest): string | undefined {
+    return worker === undefined ? undefined : workerKey(this.#deps, { tenant, id: agent }, worker);
   }
 
   /** Whether the task that a message continues was written since the message came in. */
@@ -218,6 +234,7 @@ export class Admissions {
       contextId,
       taskId,
       after,
+      worker: this.#workerOf(principal, request),
     });
     return { kind: 'new', contextId, issued: known === undefined && brought === undefined };
   }

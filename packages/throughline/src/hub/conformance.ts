@@ -56,6 +56,7 @@ interface Sending {
   readonly text?: string;
   readonly bytes?: number;
   readonly pushConfig?: string;
+  readonly worker?: string;
 }
 
 /** What a task is left with. */
@@ -125,6 +126,7 @@ export class Scene {
       payload: payloadOf(text),
       ...(sending.bytes === undefined ? {} : { bytes: sending.bytes }),
       ...(sending.pushConfig === undefined ? {} : { pushConfig: sending.pushConfig }),
+      ...(sending.worker === undefined ? {} : { worker: sending.worker }),
       ...(sending.contextId === undefined ? {} : { contextId: sending.contextId }),
       ...(sending.taskId === undefined ? {} : { taskId: sending.taskId }),
     };

@@ -12,6 +12,8 @@ const shapeSchema = z.object({
   agent: z.string(),
   /** Until then the process that let it in may still be storing its task. */
   leaseUntil: z.int(),
+  /** That process, where it said which it is. */
+  worker: z.string().optional(),
   /** What it led to is stored. */
   settled: z.boolean(),
   /** It continues a task that had this version: the next version settles it. */
@@ -86,10 +88,11 @@ export class Messages {
       contextId: string;
       taskId?: string | undefined;
       after?: number | undefined;
+      worker?: string | undefined;
     },
   ): Promise<void> {
     const { vault, now, leaseMs } = this.#deps;
-    const { ref, contextId, taskId, after } = led;
+    const { ref, contextId, taskId, after, worker } = led;
     const at = now().getTime();
     const { principal: byCaller, tenant } = this.countedBy(principal);
     await messageRecords.put(writer, await vault.caseBoxFor(writer, ref), {
@@ -108,6 +111,7 @@ export class Messages {
         leaseUntil: at + leaseMs,
         settled: false,
         ...(after === undefined ? {} : { after }),
+        ...(worker === undefined ? {} : { worker }),
       },
       expiresAt: at + this.#deps.terms.contextTtlMs,
       content: { caller: principal.id, contextId, ...(taskId === undefined ? {} : { taskId }) },
@@ -116,10 +120,13 @@ export class Messages {
   }
 
   /** The same message came again after its lease ran out: somebody takes it up anew. */
-  async renew(writer: StoreWriter, message: Message): Promise<void> {
+  async renew(writer: StoreWriter, message: Message, worker: string | undefined): Promise<void> {
     const { now, leaseMs, terms } = this.#deps;
     const at = now().getTime();
-    await this.#put(writer, message, { leaseUntil: at + leaseMs }, {}, at + terms.contextTtlMs);
+    const { worker: _before, ...shape } = message.shape;
+    const taker = worker === undefined ? {} : { worker };
+    const taken = { ...message, shape: { ...shape, ...taker } };
+    await this.#put(writer, taken, { leaseUntil: at + leaseMs }, {}, at + terms.contextTtlMs);
   }
 
   /** Binds the message to the task it led to: it lives as long as that. */

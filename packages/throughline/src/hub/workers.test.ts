@@ -33,6 +33,17 @@ describe.each(stores)('tasks whose process is gone (%s)', (_name, open) => {
     task = await save(await scene.task(priya), 'first');
   });
 
+  it('and were not begun yet begin at another one as soon as their message comes again', async () => {
+    const kindAt = async (worker: string) =>
+      (await scene.admit(priya, { messageId: 'fresh', worker })).kind;
+    await beat('second');
+    expect(await kindAt('first')).toBe('new');
+    expect(await kindAt('second')).toBe('replay');
+    await scene.hub.workers.leave(desk, { worker: 'first' });
+    expect(await kindAt('second')).toBe('new');
+    expect(await kindAt('third')).toBe('replay');
+  });
+
   it('are nobody’s to take as long as it says that it is alive', async () => {
     scene.pass(leaseMs - 1);
     expect(await beat('second')).toEqual({ seconds: leaseMs / 1_000, due: false });

@@ -150,6 +150,12 @@ export class Workers {
     return key;
   }
 
+  /** Whether a process is known to be gone, by its key; one that never said anything is not. */
+  async isGone(reader: StoreReader, key: string): Promise<boolean> {
+    const found = await workerRecords.get(reader, this.#deps.vault.domain, key);
+    return found !== undefined && this.#isGone(found);
+  }
+
   /** A process did not say in time that it is alive. */
   async sweep(writer: StoreWriter, { key }: StoredRecord): Promise<void> {
     const { now, vault, workers } = this.#deps;

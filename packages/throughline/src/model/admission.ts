@@ -13,6 +13,8 @@ export const admissionRequestSchema = z.object({
   contextId: foreignId.optional(),
   taskId: foreignId.optional(),
   referenceTaskIds: z.array(foreignId).max(limits.referenceTaskIds),
+  /** The agent's process that it came to: when that is gone, another one need not wait for it. */
+  worker: foreignId.optional(),
   /** Bytes of the message's JSON, which must fit into the task that it continues. */
   bytes: z.int().min(0).optional(),
   /** Id of the push config that it brings along, which its sender must be allowed to have there. */

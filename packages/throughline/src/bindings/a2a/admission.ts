@@ -51,7 +51,7 @@ const bytesOf = (message: Message): number => utf8Length(JSON.stringify(Message.
 export function admissionRequest(
   message: Message,
   agent: string,
-  pushConfig: string | undefined,
+  { pushConfig, worker }: { pushConfig: string | undefined; worker: string | undefined },
 ): AdmissionRequest {
   const { messageId, contextId, taskId, referenceTaskIds } = message;
   const payload = sha256(
@@ -70,6 +70,7 @@ export function admissionRequest(
     referenceTaskIds,
     bytes: bytesOf(message),
     ...(pushConfig === undefined ? {} : { pushConfig }),
+    ...(worker === undefined ? {} : { worker }),
     payload,
   });
   if (parsed.success) return parsed.data;

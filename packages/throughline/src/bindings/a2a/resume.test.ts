@@ -45,6 +45,8 @@ async function deadAgent(state = TaskState.TASK_STATE_WORKING): Promise<Agent> {
   return agent;
 }
 
+const away = (): ThroughlineError => new ThroughlineError('unavailable', 'down');
+
 describe('after a restart', () => {
   it('a task left unfinished is run again: same task, same context, same message, once', async () => {
     const { ports } = await deadAgent();
@@ -184,7 +186,6 @@ describe('after a restart', () => {
       leave: () => Promise.resolve(),
       takeUp: () => Promise.resolve([]),
     });
-    const away = (): ThroughlineError => new ThroughlineError('unavailable', 'down');
     let isAway = false;
     ports.beforeSave = () => {
       if (isAway) throw away();

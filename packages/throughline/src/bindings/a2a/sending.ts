@@ -111,7 +111,9 @@ export class Sending {
     const envelope = envelopeIn(message.metadata);
     this.#requireExtensions(context);
     const push = this.#pushOf(params, message, context);
-    const request = admissionRequest(message, this.#side.self.principal.id, push?.id);
+    const { self, worker } = this.#side;
+    const about = { pushConfig: push?.id, worker: worker?.id };
+    const request = admissionRequest(message, self.principal.id, about);
     const key = [caller.principal.tenant, caller.principal.id, message.messageId].join('\0');
     const deadline = performance.now() + this.#side.waits.replayMs;
     for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {

@@ -92,7 +92,7 @@ export class Worker {
   /** What it gave up and nobody else took up since. */
   async #ownLeft(): Promise<TaskRecord[]> {
     const own: TaskRecord[] = [];
-    for (const taskId of [...this.#left]) {
+    for (const taskId of this.#left) {
       const record = await this.#options.load(taskId);
       this.#left.delete(taskId);
       if (record?.worker === this.id && !isSettled(record)) own.push(record);
