@@ -9,3 +9,5 @@ export {
   type RunningHub,
   type StartHubOptions,
 } from './wire.ts';
+export { openLog, type Log, type LogOptions } from './telemetry/log.ts';
+export { startTelemetry, type Telemetry } from './telemetry/telemetry.ts';
