@@ -23,7 +23,7 @@ const maybe = 'text collate "C"';
  * one row, which whoever writes holds until the commit, so that numbers are given out in the order
  * of commits. `sealed` holds what `slot` names, beside the activity that it is forgotten with.
  */
-const steps: readonly string[] = [
+export const steps: readonly string[] = [
   `
   create table store (
     one boolean primary key default true check (one), version integer not null,
@@ -151,26 +151,30 @@ async function versionOf(connection: Connection): Promise<number> {
 }
 
 /** The version of the schema, 0 where there is none yet. Looks only, and refuses like `migrate`. */
-export async function inspect(connection: Connection): Promise<number> {
+export async function inspect(connection: Connection, known = schemaVersion): Promise<number> {
   const [found] = await connection.run<Found & Record<string, unknown>>(look);
   const refused = found && problem(found);
   if (refused !== undefined) throw refused;
   if (found?.mark !== mark) return 0;
   const version = await versionOf(connection);
-  if (version > schemaVersion) throw newerVersion(version);
+  if (version > known) throw newerVersion(version);
   return version;
 }
 
 /**
  * Brings an empty database, or an older store, to this version, in one transaction and one program
- * at a time. Refuses, and leaves as it is, what is of a newer version or of another program.
+ * at a time. Refuses, and leaves as it is, what is of a newer version or of another program. `known`: the
+ * steps that this program has.
  */
-export async function migrate(connection: Connection): Promise<void> {
-  if ((await inspect(connection)) === schemaVersion) return;
+export async function migrate(
+  connection: Connection,
+  known: readonly string[] = steps,
+): Promise<void> {
+  if ((await inspect(connection, known.length)) === known.length) return;
   await connection.run('begin; set local lock_timeout = 0; set local statement_timeout = 0');
   try {
     await connection.run(`select pg_advisory_xact_lock(${migrationLock})`);
-    await upgrade(connection);
+    await upgrade(connection, known);
     await connection.run('commit');
   } catch (error) {
     await connection.run('rollback');
@@ -179,7 +183,7 @@ export async function migrate(connection: Connection): Promise<void> {
 }
 
 /** Another program may have been here between the look and the lock. */
-async function upgrade(connection: Connection): Promise<void> {
+async function upgrade(connection: Connection, known: readonly string[]): Promise<void> {
   const [found] = await connection.run<Found & Record<string, unknown>>(look);
   const refused = found && problem(found);
   if (refused !== undefined) throw refused;
@@ -187,12 +191,12 @@ async function upgrade(connection: Connection): Promise<void> {
   // Whoever writes is waited for, and waits.
   if (made) await connection.run('lock table store in access exclusive mode');
   const version = made ? await versionOf(connection) : 0;
-  if (version > schemaVersion) throw newerVersion(version);
+  if (version > known.length) throw newerVersion(version);
   if (!made) {
     await connection.run(
       `create schema if not exists throughline; comment on schema throughline is '${mark}'`,
     );
   }
-  for (const step of steps.slice(version)) await connection.run(step);
-  await connection.run(`update store set version = ${schemaVersion}`);
+  for (const step of known.slice(version)) await connection.run(step);
+  await connection.run(`update store set version = ${known.length}`);
 }

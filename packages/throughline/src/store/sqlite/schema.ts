@@ -9,7 +9,7 @@ export const applicationId = 0x54_4c_69_6e;
  * gives an id an integer, so that rows and indexes that refer to it stay small;
  * `slots` holds what `sealed` refers to.
  */
-const steps: readonly string[] = [
+export const steps: readonly string[] = [
   `
   create table names (n integer primary key, id text not null unique) strict;
 
@@ -71,17 +71,20 @@ function versionOf(db: Database): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** Brings an open, empty or older database to this version, in one transaction. */
-export function migrate(db: Database): void {
+/**
+ * Brings an open, empty or older database to this version, in one transaction and one program at a time.
+ * `known`: the steps that this program has.
+ */
+export function migrate(db: Database, known: readonly string[] = steps): void {
   // Another process may hold the lock for long, and nothing is to be written as a rule.
-  if (versionOf(db) === schemaVersion) return;
+  if (versionOf(db) === known.length) return;
   db.exec('begin immediate');
   try {
     const version = versionOf(db);
-    if (version > schemaVersion) throw newerVersion(version);
-    for (const step of steps.slice(version)) db.exec(step);
+    if (version > known.length) throw newerVersion(version);
+    for (const step of known.slice(version)) db.exec(step);
     db.pragma(`application_id = ${applicationId}`);
-    db.pragma(`user_version = ${schemaVersion}`);
+    db.pragma(`user_version = ${known.length}`);
     db.exec('commit');
   } catch (error) {
     if (db.inTransaction) db.exec('rollback');
