@@ -216,8 +216,8 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
   // By holding a token, and by nothing else.
   'post /content-tokens/narrow': { allowed: [], sample: (ids) => ({ json: narrowing(ids) }) },
   'post /content-tokens/revoke': {
-    allowed: part,
-    sample: ({ activity }) => ({ json: { activity } }),
+    allowed: ['owner', 'agent', 'operator'],
+    sample: ({ activity }) => ({ json: { case: activity } }),
   },
   'post /content-cuts': {
     allowed: part,

@@ -8,6 +8,7 @@ import type {
   Revocation,
 } from '../model/index.ts';
 import type { StoreWriter } from '../store/store.ts';
+import type { CaseAccess } from './case-access.ts';
 import { Contents, type ContentInput, type OutputInput } from './content.ts';
 import { ContentCuts, type CutRequest } from './content-cuts.ts';
 import { ContentInStore } from './content-in-store.ts';
@@ -42,7 +43,7 @@ export class ContentDesk {
 
   constructor(
     deps: Deps,
-    parts: { registries: Registries; tasks: TaskStore; quotas: Quotas },
+    parts: { registries: Registries; access: CaseAccess; tasks: TaskStore; quotas: Quotas },
     options: ContentOptions = {},
   ) {
     const objects = new ContentObjects(deps, options.driver ?? new ContentInStore(deps.store));

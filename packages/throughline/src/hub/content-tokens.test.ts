@@ -345,13 +345,15 @@ describe('a token that is taken back', () => {
   it('is one of all that were made for its case until then', async () => {
     const before = await make();
     for (const by of [bob, mallory, checker]) {
-      expect(await refusal(scene.hub.content.revokeTokens(by, { activity }))).toBe('not-found');
+      expect(await refusal(scene.hub.content.revokeTokens(by, { case: activity }))).toBe(
+        'not-found',
+      );
     }
-    await scene.hub.content.revokeTokens(desk, { activity });
+    await scene.hub.content.revokeTokens(desk, { case: activity });
     expect(await refusal(read(terms.uri, before))).toBe('not-found');
     const after = await make();
     expect(await read(terms.uri, after)).toBe('0123456789');
-    await scene.hub.content.revokeTokens(desk, { activity });
+    await scene.hub.content.revokeTokens(boss, { case: activity });
     expect(await refusal(read(terms.uri, after))).toBe('not-found');
   });
 

@@ -12,12 +12,13 @@ import {
   type Selector,
 } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
+import type { CaseAccess } from './case-access.ts';
 import { checkProof, type ProofUse } from './content-proof.ts';
 import { findNote, type ContentNote } from './content-records.ts';
 import { isTheirs, resourceOf } from './content-rights.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
-import { Records } from './records.ts';
+import { nowhere, Records } from './records.ts';
 import { notFound, parse } from './refusals.ts';
 import { detailOf, maxAbove, ReadTokens, type ContentDetail, type TokenClaims } from './tokens.ts';
 
@@ -28,6 +29,8 @@ const revokedTokens = new Records('revoked-token', empty, empty);
 const uses = new Records('used-proof', empty, empty);
 /** How often all tokens of a case were revoked. */
 const epochs = new Records('content-epoch', z.object({ epoch: z.int() }), empty);
+/** What tells that a token counts no more; a restored hub must not forget it. */
+export const endedTokenKinds: readonly string[] = [revokedTokens.kind, uses.kind, epochs.kind];
 
 /** A token as it is shown, with what goes with it. */
 export interface Shown {
@@ -49,12 +52,14 @@ export interface Permit {
 export class ContentTokens {
   readonly #deps: Deps;
   readonly #registries: Registries;
+  readonly #access: CaseAccess;
   readonly #tokens: ReadTokens;
   readonly #inUrls: boolean;
 
-  constructor(deps: Deps, parts: { registries: Registries }, inUrls: boolean) {
+  constructor(deps: Deps, parts: { registries: Registries; access: CaseAccess }, inUrls: boolean) {
     this.#deps = deps;
     this.#registries = parts.registries;
+    this.#access = parts.access;
     this.#tokens = new ReadTokens(deps);
     this.#inUrls = inUrls;
   }
@@ -130,17 +135,27 @@ export class ContentTokens {
   async revoke(by: Principal, given: Revocation): Promise<void> {
     const which = parse(revocationSchema, given, 'revocation');
     if ('token' in which) return this.#revokeOne(by, which.token);
-    const { activity } = which;
     const { store, vault } = this.#deps;
     await store.write(async (writer) => {
-      const { participants } = this.#registries;
-      const source = await participants.of(writer, by);
-      const takesPart = await participants.takesPart(writer, activity, source);
-      if (!takesPart) throw notFound('activity', activity);
+      const activity = await this.#mayEnd(writer, by, which.case);
       const epoch = ((await epochs.get(writer, vault.domain, activity))?.shape.epoch ?? 0) + 1;
       const record = { key: activity, index: { activity }, shape: { epoch }, content: {} };
       await epochs.put(writer, vault.domain, record);
     });
+  }
+
+  /** Whoever takes part in a case may end what it handed out there, and whoever manages it. */
+  async #mayEnd(reader: StoreReader, by: Principal, id: string): Promise<string> {
+    const { participants } = this.#registries;
+    const object = await this.#access.resolve(reader, by, id);
+    const activity = await this.#access.activityOf(reader, object);
+    const source = await participants.of(reader, by);
+    const takesPart = await participants.takesPart(reader, activity ?? nowhere, source);
+    if (takesPart && activity !== undefined) return activity;
+    const refusal = () => notFound('case', id);
+    await this.#access.openActivity(reader, by, activity, refusal, 'manage');
+    if (activity === undefined) throw refusal();
+    return activity;
   }
 
   /** Whoever may read by it may take it back, and whoever could make it. */

@@ -192,7 +192,7 @@ export class Hub {
     const usage = new Usage(deps, registries);
     const access = new CaseAccess(parts);
     const labels = new CaseLabels(deps);
-    const content = new ContentDesk(deps, parts, options.content);
+    const content = new ContentDesk(deps, { ...parts, access }, options.content);
     const erasure = new Erasure(deps, { ...parts, content });
     this.#deps = deps;
     this.content = content;

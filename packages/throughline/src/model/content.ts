@@ -79,6 +79,7 @@ export type NarrowRequest = z.infer<typeof narrowRequestSchema>;
 /** What is taken back: one token and all that were narrowed from it, or all of a case until now. */
 export const revocationSchema = z.union([
   z.strictObject({ token: shownToken }),
-  z.strictObject({ activity: idSchema('activity') }),
+  /** By its contextId or the id of anything in it. */
+  z.strictObject({ case: foreignId }),
 ]);
 export type Revocation = z.infer<typeof revocationSchema>;

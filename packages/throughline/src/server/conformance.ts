@@ -99,7 +99,7 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
         thumbprint: 'x'.repeat(43),
       },
     },
-    'post /content-tokens/revoke': { json: { activity: nothing('act') } },
+    'post /content-tokens/revoke': { json: { case: nothing('act') } },
     'post /content-cuts': {
       json: {
         uri: `http://127.0.0.1/content/${nothing('res')}`,

@@ -117,7 +117,9 @@ function operation(route: Route, { name, handedOn = false }: RouteGroup, bodies:
       ...parameters(route.params, 'path'),
       ...parameters(route.query, 'query'),
       ...(handedOn ? [{ $ref: '#/components/parameters/Caller' }] : []),
-      ...(gives === 'bytes' ? [{ $ref: '#/components/parameters/ContentToken' }] : []),
+      ...(gives === 'bytes'
+        ? ['ContentToken', 'Proof'].map((name) => ({ $ref: `#/components/parameters/${name}` }))
+        : []),
       ...(gives === 'events' ? [{ $ref: '#/components/parameters/LastEventId' }] : []),
     ],
     ...(takes === 'nothing' ? {} : { requestBody: { required: true, content } }),
@@ -284,6 +286,7 @@ export function openApi(groups: readonly RouteGroup[], origin: string): Json {
           'The Authorization value of the caller that an agent process calls for',
         ),
         ContentToken: header('Throughline-Content-Token', 'A right to read this content'),
+        Proof: header('DPoP', 'Proof of the key that the token is bound to (RFC 9449)'),
         LastEventId: header('Last-Event-ID', 'Goes on right after the event of this id'),
       },
       responses: problemResponses,

@@ -24,7 +24,7 @@ const change = (name: string, description: string, examples: readonly string[]):
     .addArgument(caseIn)
     .option('--cause <asr_…>', 'the assertion because of which');
 
-/** `throughline case close | reopen | label | merge | split | correct | undo | erase`. */
+/** `throughline case close | reopen | label | merge | split | correct | undo | revoke-tokens | erase`. */
 export function caseWorkCommands(surroundings: Surroundings): readonly Command[] {
   const tell = (options: unknown, id: string, what: string, said: Said & object): void =>
     outputOf(surroundings, options).result({ id, ...said }, () => [
@@ -63,6 +63,7 @@ export function caseWorkCommands(surroundings: Surroundings): readonly Command[]
         const said = await clientOf(options).case(id).undo({ assertion });
         tell(options, id, `is as before ${assertion}`, said);
       }),
+    revokeTokensCommand(surroundings),
     change('erase', 'Destroys for good what people wrote in a case', ['case erase ctx_01h… --yes'])
       .option('--yes', 'it can’t be taken back, and you mean it')
       .action(async (id: string, options: unknown) => {
@@ -78,6 +79,19 @@ export function caseWorkCommands(surroundings: Surroundings): readonly Command[]
       }),
   ];
 }
+
+const revokeTokensCommand = (surroundings: Surroundings): Command =>
+  withHub(
+    command('revoke-tokens', 'Takes back every right to read its contents given until now', [
+      'case revoke-tokens ctx_01h…',
+    ]),
+  )
+    .addArgument(caseIn)
+    .action(async (id: string, options: unknown) => {
+      await clientOf(options).content.revokeTokens({ case: id });
+      const words = `No token that was given out for contents of ${id} opens anything any more.`;
+      outputOf(surroundings, options).result({ id }, () => [words]);
+    });
 
 type Tell = (options: unknown, id: string, what: string, said: Said & object) => void;
 
