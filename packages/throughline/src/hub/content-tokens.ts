@@ -31,6 +31,8 @@ const uses = new Records('used-proof', empty, empty);
 const epochs = new Records('content-epoch', z.object({ epoch: z.int() }), empty);
 /** What tells that a token counts no more; a restored hub must not forget it. */
 export const endedTokenKinds: readonly string[] = [revokedTokens.kind, uses.kind, epochs.kind];
+/** What tells that a token counts no more; a restored hub must not forget it. */
+export const endedTokenKinds: readonly string[] = [revokedTokens.kind, uses.kind, epochs.kind];
 
 /** A token as it is shown, with what goes with it. */
 export interface Shown {
