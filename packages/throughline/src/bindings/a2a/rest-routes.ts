@@ -13,7 +13,7 @@ import type { Guard } from './guard.ts';
 import type { StreamEvent } from './marks.ts';
 import { historyQuery, listRequest, pageQuery, parseQuery } from './rest-query.ts';
 
-export interface RestCall {
+interface RestCall {
   readonly guard: Guard;
   readonly context: ServerCallContext;
   readonly url: string;
