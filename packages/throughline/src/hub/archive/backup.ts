@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StoredRecord, StoredRow, StoreReader } from '../../store/index.ts';
+import { endedTokenKinds } from '../content-tokens.ts';
 import type { Deps } from '../deps.ts';
 import { grantRecords } from '../grant-records.ts';
 import { keyRecords } from '../keys.ts';
@@ -16,7 +17,7 @@ export type Sink = (lines: string) => void;
 export interface Sinks {
   /** Everything but keys. Absent: the ledger alone. */
   readonly rows?: Sink;
-  /** Wrapped keys, and what was erased or taken back: to be kept apart from the rows. */
+  /** Wrapped keys, and what was erased or taken back: keys, grants, tokens. To be kept apart from the rows. */
   readonly ledger: Sink;
   readonly onProgress?: (rows: number) => void;
 }
@@ -30,6 +31,8 @@ export interface Moment {
   readonly rows: number;
 }
 
+/** Kept with the keys alone, so that a restore has them as they were last. */
+const ofLedger: ReadonlySet<string> = new Set([caseKeyKind, ...endedTokenKinds]);
 /** Sessions of browsers end with the hub that they were opened at. */
 const left: ReadonlySet<string> = new Set(['page-session', 'page-code']);
 const revokedShape = z.looseObject({ revoked: z.boolean().optional() });
@@ -76,7 +79,7 @@ function copyRows(rows: readonly StoredRow[], { rows: sink, ledger }: Sinks): vo
   for (const row of rows) {
     const record = 'record' in row ? row.record : undefined;
     if (record !== undefined && left.has(record.kind)) continue;
-    if (record?.kind === caseKeyKind) ledger(rowLine(row));
+    if (record !== undefined && ofLedger.has(record.kind)) ledger(rowLine(row));
     else kept.push(rowLine(row));
     if (record !== undefined) noteRevoked(record, ledger);
   }

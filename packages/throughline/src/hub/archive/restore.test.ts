@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Store } from '../../store/index.ts';
-import { bob, boss, priya, refused, Scene, stores } from '../conformance.ts';
+import { bob, boss, checker, desk, priya, refused, Scene, stores } from '../conformance.ts';
 import { Hub } from '../hub.ts';
 import type { Moment } from './backup.ts';
 import { fillFrom, type BackupFiles } from './restore.ts';
@@ -87,17 +87,26 @@ describe.each(stores)('backup and restore on %s', { timeout: 20_000 }, (_, open)
     const { contextId } = other;
     const grant = await scene.hub.grant(priya, contextId, { grantee: 'bob', operations: ['get'] });
     const { summary } = await scene.hub.caseView(priya, task.contextId);
+    const master = scene.hub.master(desk);
+    const { activity } = await master.locate(other.id);
+    const content = { activity, resource: master.newId('resource'), mediaType: 'text/plain' };
+    const { uri } = await master.putContent({ ...content, bytes: Buffer.from('terms') });
+    const token = await master.readToken({ uris: [uri], audience: 'checker', seconds: 60 });
     const kept = await backUp(scene);
     await scene.hub.eraseCase(priya, task.contextId);
     await scene.hub.revokeKey(boss, made.id);
     await scene.hub.revokeGrant(priya, grant.id);
+    await scene.hub.content.revokeTokens(desk, { token });
     const newer = await backUp(scene);
 
     const old = await restored(await open(), files(kept));
     expect((await old.hub.caseView(priya, task.contextId)).summary.objective).toBe(secret);
     expect(await old.hub.authenticate(`Bearer ${made.key}`)).toMatchObject({ id: 'bob' });
 
+    expect(await old.hub.agent(checker).getContent(uri, token)).toBeDefined();
+
     const there = await restored(await open(), files(kept, newer));
+    expect(await refused(there.hub.agent(checker).getContent(uri, token))).toBeDefined();
     expect(await refused(there.hub.caseView(priya, task.contextId))).toBeDefined();
     const shell = await there.hub.caseView(boss, summary.activity);
     expect(shell.summary.objective).toBeUndefined();
