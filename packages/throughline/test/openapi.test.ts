@@ -38,8 +38,8 @@ describe('the committed description of the API', () => {
     expect(JSON.parse(text), remake).toEqual(JSON.parse(JSON.stringify(now)));
   });
 
-  it('has one operation a route, each with a name of its own, health and the page’s sessions', () => {
-    expect(operations).toHaveLength(hubRoutes.length + 3);
+  it('has one operation a route, each with a name of its own, and health, metrics, the page’s sessions', () => {
+    expect(operations).toHaveLength(hubRoutes.length + 4);
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
