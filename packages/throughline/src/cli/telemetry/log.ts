@@ -96,7 +96,7 @@ interface ErrorFields {
 }
 
 /** What may be told of an error: bounded, without what looks like a credential, and no quoted input. */
-export function errorFields(error: unknown, depth = 0): ErrorFields {
+function errorFields(error: unknown, depth = 0): ErrorFields {
   if (!(error instanceof Error)) return { name: typeof error };
   const { name, message, stack = '', cause } = error;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;

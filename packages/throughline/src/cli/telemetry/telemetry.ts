@@ -78,7 +78,7 @@ async function startSpans(resource: Resource): Promise<(() => Promise<void>) | u
 }
 
 /** Version of this package. */
-export function packageVersion(): string {
+function packageVersion(): string {
   const file = new URL('../../../package.json', import.meta.url);
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, 'utf8'))).version;
 }
