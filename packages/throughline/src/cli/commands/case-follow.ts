@@ -33,24 +33,28 @@ export async function followCase(client: HubClient, id: string, out: Output): Pr
   const numbers = new Map<string, number>();
   let words: Words | undefined;
   let shown = 0;
-  const show = (assertion: Assertion): void => {
-    if (words === undefined || assertion.seq <= shown) return;
-    shown = assertion.seq;
-    const known = words;
-    out.result({ assertion }, () => timelineLines(known, [assertion], numbers));
+  const show = (assertions: readonly Assertion[]): void => {
+    if (words === undefined) return;
+    const fresh = assertions.filter(({ seq }) => seq > shown);
+    // Of all together, so that they line up.
+    const lines = timelineLines(words, fresh, numbers);
+    for (const [at, assertion] of fresh.entries()) {
+      out.result({ assertion }, () => lines.slice(at, at + 1));
+      shown = assertion.seq;
+    }
   };
   const isNews = telling(out);
   for await (const { event } of client.feed.follow({ case: id, onState: isNews })) {
     if (event.type === feedTypes.assertion) {
       if (brings(event.data)) words = new Words(await client.caseView(id), out.terminal);
-      show(event.data);
+      show([event.data]);
     } else if (event.type === feedTypes.gap) {
       out.note(gapWords(event.data));
       if (event.data.reason === 'other-history') shown = 0;
     } else if ('case' in event.data) {
       words = new Words(event.data.case, out.terminal);
       // What comes while this is read is in it, and comes by the feed again.
-      for (const assertion of await readTimeline(client, id)) show(assertion);
+      show(await readTimeline(client, id));
     }
   }
 }
