@@ -1,8 +1,11 @@
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { echo, post, startAgent, wireMessage } from './conformance.ts';
 import { restRoutes } from './rest-routes.ts';
+
+// Hundreds of requests take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 let agent: Awaited<ReturnType<typeof startAgent>>;
 beforeAll(async () => {
