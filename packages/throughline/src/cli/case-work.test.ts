@@ -106,6 +106,24 @@ describe('a case on the command line', () => {
     expect(out).toContain('[supervised]');
   });
 
+  it('takes back what was given out to read of it', async () => {
+    const desk = hub.hub.master({ tenant: 'local', id: 'desk', role: 'agent' });
+    const { resources, activities } = await hub.hub.caseView(localPrincipal, made.contextId);
+    const ref = await desk.putContent({
+      activity: activities[0]?.id ?? '',
+      resource: desk.newId('resource'),
+      mediaType: 'text/plain',
+      bytes: Buffer.from(`beside ${resources.length} others`),
+    });
+    const reader = hub.hub.agent({ tenant: 'local', id: 'reader', role: 'agent' });
+    const token = await desk.readToken({ uris: [ref.uri], audience: 'reader', seconds: 60 });
+    await expect(reader.getContent(ref.uri, token)).resolves.toBeDefined();
+    const { out } = await tell('case', 'revoke-tokens', made.contextId);
+    expect(out).toContain('opens anything any more');
+    await expect(reader.getContent(ref.uri, token)).rejects.toMatchObject({ code: 'not-found' });
+    expect((await tell('case', 'revoke-tokens', 'ctx_unknown')).exitCode).toBe(1);
+  });
+
   it('is corrected by hand, and that is taken back', async () => {
     const said = saidIn(await tellJson('case', 'correct', made.contextId, made.stuck, 'failed'));
     expect((await tell('case', 'show', made.contextId)).out).toMatch(
