@@ -1,9 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { installPeers } from './peers.ts';
 import type { Row } from './row.ts';
 import { run } from './run.ts';
 
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    'without-peers': { type: 'boolean', default: false },
+  },
+});
 
 const number = (n: number): string => n.toLocaleString('en', { maximumFractionDigits: 3 });
 
@@ -18,8 +24,9 @@ const shown = ({ name, unit, ours, beside, besideWhat, ratio, spread, bar, ok }:
   ].join('\n');
 };
 
-console.error('Measuring compression; this takes a minute or two.');
-const result = run();
+const frameworks = values['without-peers'] ? [] : installPeers();
+console.error('Measuring compression; this takes some minutes.');
+const result = await run(frameworks);
 const file = new URL('../results/context.json', import.meta.url);
 mkdirSync(new URL('.', file), { recursive: true });
 writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);

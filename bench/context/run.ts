@@ -1,11 +1,15 @@
 import { cpus } from 'node:os';
+import { asynchronousRow } from './asynchronous.ts';
 import { measureFacts } from './covid.ts';
 import { halves, readChains, readPapers, subQuestion } from './data.ts';
 import { byLot, byPolicy, type HandOver } from './hand-over.ts';
 import { measureChains } from './musique.ts';
-import { peers } from './peers.ts';
+import { measurePeer, type Framework } from './peers.ts';
 import { row, type Result, type Row } from './row.ts';
 import { measureSpeed } from './speed.ts';
+
+/** The budget at which ours stand beside frameworks. */
+const peerShare = 0.25;
 
 /** Draws by lot whose mean stands beside. */
 const lots = 5;
@@ -64,18 +68,32 @@ function rowsOf<Of>({ name, what, all, share, bar, measure }: Asked<Of>): Row[] 
   return [
     compare('kept', 'answer kept', bar),
     compare('inPlace', 'answer kept in its place, not by chance elsewhere'),
-    ...peers.map((peer) => {
-      const theirs = measure(reported, share, peer.handOver);
-      return row({
-        name: `${at}: beside ${peer.name}`,
-        unit: what,
-        ours: onReported.kept,
-        beside: theirs.kept,
-        besideWhat: peer.name,
-        spread: { 'their share of tokens': theirs.tokens },
-      });
-    }),
   ];
+}
+
+/** Tokens that reach a sub-agent, beside what frameworks send theirs of the same conversation. */
+function besidePeers(
+  chains: ReturnType<typeof readChains>,
+  frameworks: readonly Framework[],
+): Row[] {
+  const { reported } = halves(chains);
+  const ours = measureChains(reported, peerShare, byPolicy);
+  return frameworks.map((framework) => {
+    const theirs = measurePeer(framework, reported);
+    return row({
+      name: `MuSiQue, a hop delegated by ${theirs.name}`,
+      unit: 'of the tokens of the conversation sent to the sub-agent',
+      ours: ours.tokens,
+      beside: theirs.tokens,
+      besideWhat: theirs.name,
+      spread: {
+        'chains with every answer, ours': ours.kept,
+        'ours in its own paragraph, not by chance': ours.inPlace,
+        theirs: theirs.kept,
+        'their prompts with what was said in confidence': theirs.leaked,
+      },
+    });
+  });
 }
 
 /** Dividing first, beside compressing once for the user's question. */
@@ -109,8 +127,11 @@ function speedRow(
   });
 }
 
-/** Measures compression on both data sets; takes a minute or two. */
-export function run(): Result {
+/**
+ * Measures compression on both data sets, beside these frameworks, then a Master's rounds; takes some
+ * minutes.
+ */
+export async function run(frameworks: readonly Framework[]): Promise<Result> {
   const [chains, papers] = [readChains(), readPapers()];
   const musique = {
     name: 'MuSiQue',
@@ -125,6 +146,7 @@ export function run(): Result {
     ...rowsOf({ ...covid, share: 0.25, bar: 0.95 }),
     ...rowsOf({ ...covid, share: 0.1, bar: 0.9 }),
     dividing(0.25),
+    ...besidePeers(chains, frameworks),
     speedRow(
       'prose compressed to a quarter, counting included',
       prose(papers, chains),
@@ -136,6 +158,7 @@ export function run(): Result {
       tables(chains),
       'application/json',
     ),
+    await asynchronousRow(),
   ];
   const [first] = cpus();
   const machine = { node: process.version, cpus: cpus().length, cpu: first?.model ?? 'unknown' };

@@ -54,7 +54,7 @@ async function until(url: string): Promise<void> {
   throw new Error(`nothing answers at ${url}`);
 }
 
-it('the guide runs as it is written', { timeout: 60_000 }, async () => {
+it('the guide runs as it is written', { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'guide-'));
   folders.push(folder);
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));

@@ -30,7 +30,7 @@ export async function doSubtask(
   const beside = new Beside();
   const reader = new ItemReader(ports, incoming, means);
   const left = [...answers];
-  const asked = Promise.withResolvers<typeof stillAsking>();
+  const question = Promise.withResolvers<typeof stillAsking>();
   const handlerIo: HandlerIo = {
     ...io,
     fetch: (contextId) => reader.fetch(contextId),
@@ -47,11 +47,11 @@ export async function doSubtask(
       return materials;
     },
     spent: (usage) => beside.spent(usage),
-    ask: (question) => {
+    ask: (text) => {
       const answer = left.shift();
       if (answer !== undefined) return Promise.resolve(answer);
-      if (!io.signal.aborted) publisher.state(asking, { text: question });
-      asked.resolve(stillAsking);
+      if (!io.signal.aborted) publisher.state(asking, { text });
+      question.resolve(stillAsking);
       // The answer comes to another run of the handler.
       return new Promise(() => undefined);
     },
@@ -64,7 +64,7 @@ export async function doSubtask(
   let returned: AgentContext;
   try {
     const running = async () => handler(structuredClone(context), handlerIo);
-    const result = (await Promise.race([asked.promise, running()])) ?? {};
+    const result = (await Promise.race([question.promise, running()])) ?? {};
     if (result === stillAsking) return;
     returned = progress.end(result, [...outputs.refs.keys()], traceRefs());
   } catch (error) {

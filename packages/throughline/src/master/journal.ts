@@ -4,6 +4,12 @@ import { asRunState, isDone, type Attempt, type RunState, type SubtaskState } fr
 
 type Ports = Pick<RunStore, 'saveRun' | 'loadRun'>;
 
+interface Decision {
+  readonly change: (draft: RunState) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
  * What a run has decided, kept by the hub. A decision counts once `decide` resolved; whoever acts
  * acts after that. One process writes at a time: a second one makes the first fail with `conflict`.
@@ -12,7 +18,8 @@ export class Journal {
   readonly #ports: Ports;
   #state: RunState;
   #version: number;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #waiting: Decision[] = [];
+  #isWriting = false;
 
   constructor(ports: Ports, state: RunState, version: number) {
     this.#ports = ports;
@@ -37,17 +44,43 @@ export class Journal {
     return found;
   }
 
-  /** Writes the first state, or a change to the last one. Decisions are written one after another. */
+  /**
+   * Writes the first state, or a change to the last one. Decisions are written one after another, those
+   * that come while one is being written together in the next write.
+   */
   decide(change: (draft: RunState) => void = () => undefined): Promise<void> {
-    const write = this.#write(this.#last, change);
-    this.#last = write.catch(() => undefined);
-    return write;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ change, resolve, reject });
+    if (!this.#isWriting) void this.#write();
+    return promise;
   }
 
-  async #write(before: Promise<unknown>, change: (draft: RunState) => void): Promise<void> {
-    await before;
-    const draft = structuredClone(this.#state);
-    change(draft);
+  async #write(): Promise<void> {
+    this.#isWriting = true;
+    for (let batch = this.#waiting.splice(0); batch.length > 0; batch = this.#waiting.splice(0)) {
+      let draft = this.#state;
+      const made = batch.filter(({ change, reject }) => {
+        const next = structuredClone(draft);
+        try {
+          change(next);
+        } catch (error) {
+          reject(error);
+          return false;
+        }
+        draft = next;
+        return true;
+      });
+      try {
+        if (made.length > 0) await this.#save(draft);
+        for (const { resolve } of made) resolve();
+      } catch (error) {
+        for (const { reject } of made) reject(error);
+      }
+    }
+    this.#isWriting = false;
+  }
+
+  async #save(draft: RunState): Promise<void> {
     const { version } = await this.#ports.saveRun({
       id: draft.id,
       activity: draft.activity,
