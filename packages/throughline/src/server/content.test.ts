@@ -117,6 +117,27 @@ describe('content over HTTP', () => {
       DPoP: await delegate.prove('GET', terms.uri, token),
     });
     expect(await (await get(await headers())).text()).toBe('0123456789');
+    // It hands on less of it in the same way.
+    const next = await makeProofKey();
+    const narrow = new URL('/content-tokens/narrow', terms.uri).href;
+    const body = { token, uris: [terms.uri], seconds: 9, thumbprint: next.thumbprint };
+    const ask = async (by: ProofKey, given: unknown = body) =>
+      fetch(narrow, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          DPoP: await by.prove('POST', narrow, token),
+        },
+        body: JSON.stringify(given),
+      });
+    expect((await ask(key)).status).toBe(401);
+    expect((await ask(delegate, { token })).status).toBe(400);
+    const further: { token: string } = JSON.parse(await (await ask(delegate)).text());
+    const last = await get({
+      'Throughline-Content-Token': further.token,
+      DPoP: await next.prove('GET', terms.uri, further.token),
+    });
+    expect(last.status).toBe(200);
     const stolen = { ...(await headers()), DPoP: await key.prove('GET', terms.uri, token) };
     expect((await get(stolen)).status).toBe(401);
     expect((await get({ 'Throughline-Content-Token': token })).status).toBe(401);
@@ -141,6 +162,8 @@ describe('a link to content', () => {
     }
     // A look at its head is no reading.
     expect((await get({}, `?ctx=${token}`, 'HEAD')).status).toBe(401);
+    expect((await get({}, `?ctx=${token}&value=x`)).status).toBe(400);
+    expect((await get({}, `?ctx=${token}&other=x`)).status).toBe(400);
     expect((await get({}, `?ctx=${token}`)).status).toBe(200);
   });
 

@@ -1,9 +1,12 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
+import { narrowRequestSchema } from '../model/content.ts';
 import { idSchema } from '../model/ids.ts';
+import { limits } from '../model/limits.ts';
 import type { Principal } from '../model/principal.ts';
 import { selectorSchema, type Selector } from '../model/resource.ts';
+import { limitBody, readBody } from './body.ts';
 import type { Env } from './env.ts';
 import type { ServedHub } from './ports.ts';
 
@@ -55,7 +58,7 @@ export async function answerContent(
 }
 
 /**
- * Reading by those who have no key of this hub: with a token bound to a key of theirs, or with one that
+ * Reading, and narrowing a right to read, by those who have no key of this hub: with a token bound to a key of theirs, or with one that
  * stands in the URL. Whoever shows neither goes on to where a key is asked for.
  */
 export function serveBearers(app: Hono<Env>, hub: ServedHub, origin: string): void {
@@ -68,7 +71,10 @@ export function serveBearers(app: Hono<Env>, hub: ServedHub, origin: string): vo
     if (!isBearer || !isReading) return next();
     const id = idSchema('resource').safeParse(c.req.param('id')).data ?? 'none';
     const { ctx: _token, ...given } = c.req.query();
-    const query = selectorQuery.safeParse(given).data ?? {};
+    const query = selectorQuery.safeParse(given).data;
+    if (query === undefined) {
+      throw new ThroughlineError('invalid', 'query: a part has conformsTo and value, and no more');
+    }
     const shown = inUrl === undefined ? { token, proof } : { token: inUrl, inUrl: true };
     const answer = await asUnauthenticated(
       answerContent(hub, undefined, { uri: `${origin}/content/${id}`, query, ...shown }),
@@ -77,6 +83,16 @@ export function serveBearers(app: Hono<Env>, hub: ServedHub, origin: string): vo
     answer.headers.set('Cache-Control', 'no-store');
     answer.headers.set('Referrer-Policy', 'no-referrer');
     return answer;
+  });
+  app.post('/content-tokens/narrow', limitBody(limits.bodyBytes), async (c, next) => {
+    const { proof } = shownIn(c);
+    if (c.req.header('Authorization') !== undefined || proof === undefined) return next();
+    const request = narrowRequestSchema.safeParse(await readBody(c, { takes: 'json' }));
+    if (!request.success) {
+      throw new ThroughlineError('invalid', 'body: needs token, uris, seconds and thumbprint');
+    }
+    const narrowed = hub.content.narrowToken(undefined, request.data, proof);
+    return c.json({ token: await asUnauthenticated(narrowed) });
   });
 }
 

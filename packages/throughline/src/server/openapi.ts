@@ -118,7 +118,7 @@ function operation(route: Route, { name, handedOn = false }: RouteGroup, bodies:
       ...parameters(route.query, 'query'),
       ...(handedOn ? [{ $ref: '#/components/parameters/Caller' }] : []),
       ...(gives === 'bytes'
-        ? ['ContentToken', 'Proof'].map((name) => ({ $ref: `#/components/parameters/${name}` }))
+        ? ['ContentToken', 'Proof'].map((each) => ({ $ref: `#/components/parameters/${each}` }))
         : []),
       ...(gives === 'events' ? [{ $ref: '#/components/parameters/LastEventId' }] : []),
     ],

@@ -69,7 +69,7 @@ class S3Content implements ContentDriver {
     return this.#do(async () => {
       const response = await this.#client.getObjectResponse(this.#prefix + id);
       if (response === null) return undefined;
-      if (Number(response.headers.get('content-length') ?? 0) > maxObjectBytes) {
+      if (!(Number(response.headers.get('content-length') ?? NaN) <= maxObjectBytes)) {
         await response.body?.cancel();
         throw tooLong(id);
       }

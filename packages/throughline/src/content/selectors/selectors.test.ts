@@ -112,6 +112,53 @@ describe('a part by a JSON Pointer', () => {
     },
   );
 
+  it('is the value as it is written, with all of its digits and blanks', async () => {
+    const text = ' {"n": [12345678901234567890 , 1.10], "s" : "a\\"]}" , "e": {} , "l":[ ] } ';
+    const type = 'application/json';
+    const of = async (value: string) => (await partOf(text, type, at('json', value))).text;
+    expect(await of('/n/0')).toBe('12345678901234567890');
+    expect(await of('/n')).toBe('[12345678901234567890 , 1.10]');
+    expect(await of('/s')).toBe('"a\\"]}"');
+    expect(await of('/e')).toBe('{}');
+    expect(await of('/l')).toBe('[ ]');
+    expect(await of('')).toBe(text.trim());
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    expect((await partOf(deep, type, at('json', '/0'))).text).toHaveLength(99_998);
+    expect((await partOf('{"a":1,"a":2}', type, at('json', '/a'))).text).toBe('2');
+  });
+
+  it('is what parsers find there, whatever the text', async () => {
+    const key = fc.constantFrom('a', 'b/c', '~', '', 'ä', '"', '0');
+    const path = fc.array(key, { maxLength: 3 });
+    const value = fc.letrec<{ node: unknown }>((tie) => ({
+      node: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom<unknown>(1, -2.5e3, 'x,]}', true, null),
+        fc.array(tie('node'), { maxLength: 3 }),
+        fc.dictionary(key, tie('node'), { maxKeys: 4 }),
+      ),
+    })).node;
+    await fc.assert(
+      fc.asyncProperty(value, path, fc.constantFrom(0, 2), async (all, segments, blanks) => {
+        const pointer = segments
+          .map((each) => `/${encodeURIComponent(each.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
+          .join('');
+        const expected = segments.reduce<unknown>(
+          (inner, each) =>
+            typeof inner === 'object' && inner !== null && Object.hasOwn(inner, each)
+              ? Reflect.get(inner, each)
+              : undefined,
+          all,
+        );
+        const text = JSON.stringify(all, null, blanks);
+        const part = partOf(text, 'application/json', at('json', pointer));
+        if (expected === undefined) expect(await faultOf(part)).toBe('invalid');
+        else expect(JSON.parse((await part).text)).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   it('is cut out of nothing but JSON', async () => {
     expect(await faultOf(partOf(json, 'text/plain', at('json', '/a')))).toBe('unsupported');
     expect(await faultOf(partOf('{', 'application/json', at('json', '/a')))).toBe('unsupported');
