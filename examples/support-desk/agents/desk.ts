@@ -1,6 +1,7 @@
 /** The hub's process: the hub, the desk with its Master, and the second line beside it. */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   a2aRoutes,
@@ -15,7 +16,7 @@ import { localPrincipal, startHub } from 'throughline/cli';
 import type { Selector } from 'throughline/handover';
 import type { Hub } from 'throughline/hub';
 import { createMaster, type Grader, type Master } from 'throughline/master';
-import type { Principal } from 'throughline/model';
+import { ThroughlineError, type Principal } from 'throughline/model';
 import { desk } from './desk-agent.ts';
 import { chosenTransport, logFault } from './process.ts';
 import { secondLine } from './second-line.ts';
@@ -207,11 +208,28 @@ async function openOtherTenant(hub: Hub, text: string): Promise<string> {
   return contextId;
 }
 
+/** A minute, all in all. */
+const mostTries = 240;
+const pauseMs = 250;
+
+/** A database that is away for a moment is waited for, as agents wait for a hub. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const mayPass = error instanceof ThroughlineError && error.retryable;
+      if (!mayPass || tries === mostTries) throw error;
+      await sleep(pauseMs);
+    }
+  }
+}
 process.on('message', (message) => {
   const told = arrangementSchema.safeParse(message);
   if (!told.success) return;
   arrange(told.data);
-  void openOtherTenant(running.hub, told.data.otherTenant)
+  const { otherTenant } = told.data;
+  void patiently(() => openOtherTenant(running.hub, otherTenant))
     .then((contextId) => process.send?.({ kind: 'other-tenant', contextId }))
     .catch((error: unknown) => {
       logFault(error);

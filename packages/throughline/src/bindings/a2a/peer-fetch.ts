@@ -96,7 +96,9 @@ function checked(response: Response, where: string, limit: number): Response {
   if (status >= 300 && status < 400) {
     throw new ThroughlineError('invalid', `${where}: redirects (${status}) are not followed`);
   }
-  const speaksJson = headers.get('content-type')?.includes('json') === true;
+  const type = headers.get('content-type') ?? '';
+  // Problem details are the word of whatever stands before the agent, not the agent's own.
+  const speaksJson = type.includes('json') && !type.includes('problem+json');
   if (!speaksJson && status >= 400) {
     void response.body?.cancel().catch(() => undefined);
     if (status === 401 || status === 403) {
