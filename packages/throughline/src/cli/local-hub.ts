@@ -14,30 +14,32 @@ export const localSchema = z.object({
 });
 export type Local = z.output<typeof localSchema>;
 
+const store = () =>
+  new Option('--store <where>', 'SQLite file or postgres:// URL (default: in the folder)').env(
+    'THROUGHLINE_STORE',
+  );
+const content = () =>
+  new Option('--content <where>', 'where content is kept (default: as for serve)').env(
+    'THROUGHLINE_CONTENT',
+  );
+const domainKeyFile = () =>
+  new Option('--domain-key-file <file>', 'key of the domain (default: in the folder)').env(
+    'THROUGHLINE_DOMAIN_KEY_FILE',
+  );
+
+/** Adds the options of a command that makes a store. */
+export const withNewStore = (each: Command): Command =>
+  withData(each).addOption(store()).addOption(content());
+
 /** Adds the options of commands that work on a hub's store itself, whether or not a hub runs on it. */
-export const withStore = (each: Command): Command =>
-  withData(each)
-    .addOption(
-      new Option('--store <where>', 'SQLite file or postgres:// URL (default: in the folder)').env(
-        'THROUGHLINE_STORE',
-      ),
-    )
-    .addOption(
-      new Option('--domain-key-file <file>', 'key of the domain (default: in the folder)').env(
-        'THROUGHLINE_DOMAIN_KEY_FILE',
-      ),
-    )
-    .addOption(
-      new Option('--content <where>', 'where content is kept (default: as for serve)').env(
-        'THROUGHLINE_CONTENT',
-      ),
-    );
+export const withStore = (each: Command): Command => withNewStore(each).addOption(domainKeyFile());
 
 /** Opens the hub on a store that is there; makes none, unless it is to be filled. */
 export async function openLocal(options: unknown, mayMake: 'new' | 'known'): Promise<Hub> {
-  const { data, store, domainKeyFile, content } = parseOptions(localSchema, options);
+  const given = parseOptions(localSchema, options);
+  const { data } = given;
   const folder = new DataFolder(data);
-  if (mayMake === 'known' && store === undefined && !existsSync(folder.database)) {
+  if (mayMake === 'known' && given.store === undefined && !existsSync(folder.database)) {
     throw new ThroughlineError(
       'invalid',
       `--data ${folder.path}: holds no hub; name the folder of one, or its store with --store`,
@@ -48,8 +50,8 @@ export async function openLocal(options: unknown, mayMake: 'new' | 'known'): Pro
   return openHub({
     dataDir: data,
     origin: folder.hubUrl() ?? 'http://localhost',
-    ...(store === undefined ? {} : { store }),
-    ...(domainKeyFile === undefined ? {} : { domainKeyFile }),
-    ...(content === undefined ? {} : { content: { at: content } }),
+    ...(given.store === undefined ? {} : { store: given.store }),
+    ...(given.domainKeyFile === undefined ? {} : { domainKeyFile: given.domainKeyFile }),
+    ...(given.content === undefined ? {} : { content: { at: given.content } }),
   });
 }

@@ -1,6 +1,6 @@
 import { segment, type Caller } from './call.ts';
 
-export interface ExportOptions {
+interface ExportOptions {
   /** Without what people wrote. */
   readonly shapeOnly?: boolean;
   /** Ends it. */

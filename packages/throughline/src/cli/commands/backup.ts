@@ -32,15 +32,15 @@ const backupSchema = localSchema.extend({
 export const backupCommand = (surroundings: Surroundings): Command =>
   withStore(
     command('backup', 'Copies a hub while it runs, with its keys apart', [
-      'backup -o /backups/monday --keys /safe/keys',
-      'backup --keys /safe/keys',
+      'backup -o monday --keys safe',
+      'backup --keys safe',
     ]),
   )
     .option('-o, --output <folder>', 'new folder for the data, all of it sealed')
     .requiredOption('--keys <folder>', 'folder for the keys and the ledger, kept elsewhere')
     .addHelpText(
       'after',
-      '\nThe data can be read with the keys alone. The keys’ folder also tells what was erased\nor taken back; without -o it alone is renewed, which takes little: do that often, and a\nrestore brings back nothing that was erased since the last time.',
+      '\nNobody reads the data without the keys. Their folder also tells what was erased\nor taken back; without -o it alone is renewed, which takes little: do that\noften, and a restore brings back nothing that was erased before the last time.',
     )
     .action(async (options: unknown) => {
       const { output, keys, ...local } = parseOptions(backupSchema, options);

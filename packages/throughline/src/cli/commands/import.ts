@@ -16,7 +16,7 @@ export const importCommand = (surroundings: Surroundings): Command =>
     .argument('<file>', 'a file of throughline export')
     .addHelpText(
       'after',
-      '\nWorks on the data itself, whether or not a hub runs on it. Ids stay; whoever owned a\ncase owns it here. What broke off is taken up by running it again.',
+      '\nWorks on the data itself, whether or not a hub runs on it. Ids stay; whoever\nowned a case owns it here. What broke off is taken up by running it again.',
     )
     .action(async (file: string, options: unknown) => {
       if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) {

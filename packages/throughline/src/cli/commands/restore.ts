@@ -15,28 +15,28 @@ import {
 } from '../backup-files.ts';
 import { command, outputOf, parseOptions, type Surroundings } from '../command.ts';
 import { DataFolder, readPrivate } from '../data-folder.ts';
-import { localSchema, withStore } from '../local-hub.ts';
+import { localSchema, withNewStore } from '../local-hub.ts';
 import { openContent } from '../open-content.ts';
 import { isShared, openStore } from '../open-store.ts';
 import { counted, progress } from '../progress.ts';
 import { copyObjects } from './backup.ts';
 
-const restoreSchema = localSchema.extend({ keys: z.string().min(1) });
+const restoreSchema = localSchema.omit({ domainKeyFile: true }).extend({ keys: z.string().min(1) });
 type Restoring = z.output<typeof restoreSchema>;
 
 /** `throughline restore`: a hub from a backup, without what was erased or taken back since. */
 export const restoreCommand = (surroundings: Surroundings): Command =>
-  withStore(
+  withNewStore(
     command('restore', 'Makes a hub from a backup, in a new data folder', [
-      'restore /backups/monday --keys /safe/keys --data ./data',
-      'restore /backups/monday --keys /safe/keys --data ./data --store postgres://localhost/new',
+      'restore monday --keys safe --data ./data',
+      'restore monday --keys safe --data ./data --store postgres://localhost/new',
     ]),
   )
     .argument('<folder>', 'what backup wrote with --output')
     .requiredOption('--keys <folder>', 'keys and ledger, as old as the data or newer')
     .addHelpText(
       'after',
-      '\nChecks everything first and overwrites nothing. What the ledger says was erased or\ntaken back since stays so. Sessions of browsers end; the local key is made anew.',
+      '\nChecks everything first and overwrites nothing. What the ledger says was erased\nor taken back since stays so. Sessions of browsers end; the local key is made\nanew.',
     )
     .action(async (from: string, options: unknown) => {
       const given = parseOptions(restoreSchema, options);

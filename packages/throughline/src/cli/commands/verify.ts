@@ -18,7 +18,7 @@ export const verifyCommand = (surroundings: Surroundings): Command =>
   )
     .addHelpText(
       'after',
-      '\nRecomputes the log’s chain of hashes, opens what is sealed and holds it against its\ncommitment, and folds the log once more to compare the graph. Writes nothing to the\nhub’s data. Exits 1 when something is not as it should be.',
+      '\nRecomputes the log’s chain of hashes, opens what is sealed and holds it against\nits commitment, and folds the log once more to compare the graph. Writes nothing\nto the hub’s data. Exits 1 when something is not as it should be.',
     )
     .action(async (options: unknown) => {
       const out = outputOf(surroundings, options);

@@ -12,7 +12,7 @@ import { rowLine } from './rows.ts';
 const page = 500;
 
 /** Takes lines at once: nothing may be waited for while the moment lasts that is read. */
-export type Sink = (lines: string) => void;
+type Sink = (lines: string) => void;
 
 export interface Sinks {
   /** Everything but keys. Absent: the ledger alone. */

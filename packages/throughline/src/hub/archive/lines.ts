@@ -48,7 +48,7 @@ export type Origin = z.infer<typeof originSchema>;
  * One line each. Ids are the ones of the model; numbers that mean something in one hub only (versions,
  * sequence numbers of records) are left out and given anew.
  */
-export const lineSchemas = {
+const lineSchemas = {
   entry: z.strictObject({
     kind: z.literal('entry'),
     ...originSchema.shape,
