@@ -1,10 +1,6 @@
 import { ThroughlineError } from '../../errors.ts';
 
-const blank = /[ \t\n\r]*/y;
-const string = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
-const scalar = /[^\s,\]}]+/y;
-/** The next thing that matters to how deep a text is. */
-const structure = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/g;
+const maxDepth = 1_000;
 const arrayIndex = /^(?:0|[1-9]\d*)$/;
 
 /**
@@ -13,7 +9,7 @@ const arrayIndex = /^(?:0|[1-9]\d*)$/;
  */
 export function valueAt(bytes: Uint8Array, path: readonly string[]): Uint8Array | undefined {
   const text = textOf(bytes);
-  let at: number | undefined = past(blank, text, 0);
+  let at: number | undefined = afterBlanks(text, 0);
   for (const segment of path) {
     at = childOf(text, at, segment);
     if (at === undefined) return undefined;
@@ -24,11 +20,29 @@ export function valueAt(bytes: Uint8Array, path: readonly string[]): Uint8Array 
 function textOf(bytes: Uint8Array): string {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    JSON.parse(text);
-    return text;
-  } catch {
-    throw new ThroughlineError('unsupported', 'selector: the content is no JSON');
+    // A parser takes seconds for what is nothing but depth.
+    if (depthOf(text) <= maxDepth) {
+      JSON.parse(text);
+      return text;
+    }
+  } catch (cause) {
+    throw new ThroughlineError('unsupported', 'selector: the content is no JSON', { cause });
   }
+  throw new ThroughlineError(
+    'unsupported',
+    `selector: the content is nested deeper than ${maxDepth} levels`,
+  );
+}
+
+function depthOf(text: string): number {
+  let [depth, deepest] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at) - 1;
+    else if (character === '{' || character === '[') deepest = Math.max(deepest, ++depth);
+    else if (character === '}' || character === ']') depth -= 1;
+  }
+  return deepest;
 }
 
 /** Where the value of a member or an element begins. */
@@ -37,17 +51,17 @@ function childOf(text: string, at: number, segment: string): number | undefined 
   if (opening !== '{' && opening !== '[') return undefined;
   if (opening === '[' && !arrayIndex.test(segment)) return undefined;
   let found: number | undefined;
-  let next = past(blank, text, at + 1);
+  let next = afterBlanks(text, at + 1);
   for (let index = 0; text[next] !== '}' && text[next] !== ']'; index++) {
     let name = String(index);
     if (opening === '{') {
-      const end = past(string, text, next);
+      const end = endOfString(text, next);
       name = nameOf(text.slice(next, end));
-      next = past(blank, text, past(blank, text, end) + 1);
+      next = afterBlanks(text, afterBlanks(text, end) + 1);
     }
     if (name === segment) found = next;
-    next = past(blank, text, endOf(text, next));
-    if (text[next] === ',') next = past(blank, text, next + 1);
+    next = afterBlanks(text, endOf(text, next));
+    if (text[next] === ',') next = afterBlanks(text, next + 1);
   }
   return found;
 }
@@ -57,22 +71,35 @@ function nameOf(written: string): string {
   return typeof name === 'string' ? name : '';
 }
 
-/** Where the value that begins at `at` is over. */
+/** Where the value that begins at `at` is over. Loops, since a text may be long and deep. */
 function endOf(text: string, at: number): number {
-  if (text[at] !== '{' && text[at] !== '[') {
-    return past(text[at] === '"' ? string : scalar, text, at);
+  if (text[at] === '"') return endOfString(text, at);
+  let depth = 0;
+  for (let next = at; next < text.length; next++) {
+    const character = text[next] ?? '';
+    if (depth === 0 && next > at && endsScalar.has(character)) return next;
+    if (character === '"') next = endOfString(text, next) - 1;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') {
+      depth -= 1;
+      if (depth === 0) return next + 1;
+    }
   }
-  structure.lastIndex = at;
-  for (let depth = 0; ;) {
-    const [found = ''] = structure.exec(text) ?? [];
-    if (found === '{' || found === '[') depth += 1;
-    if (found === '}' || found === ']') depth -= 1;
-    if (depth === 0 || found === '') return structure.lastIndex;
-  }
+  return text.length;
 }
 
-/** The place behind what matches at a place. */
-function past(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : at;
+/** What a number or a word is followed by. */
+const endsScalar: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r', ',', ']', '}']);
+const blanks: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r']);
+
+function endOfString(text: string, at: number): number {
+  let next = at + 1;
+  while (next < text.length && text[next] !== '"') next += text[next] === '\\' ? 2 : 1;
+  return next + 1;
+}
+
+function afterBlanks(text: string, at: number): number {
+  let next = at;
+  while (blanks.has(text[next] ?? '')) next += 1;
+  return next;
 }
