@@ -90,6 +90,8 @@ describe('a part by rows of CSV', () => {
   });
 });
 
+const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
 describe('a part by a JSON Pointer', () => {
   const json = JSON.stringify({ a: { 'b/c~d': [10, { e: 'x' }], '': 7 }, n: null });
 
@@ -122,7 +124,6 @@ describe('a part by a JSON Pointer', () => {
     expect(await of('/e')).toBe('{}');
     expect(await of('/l')).toBe('[ ]');
     expect(await of('')).toBe(text.trim());
-    const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
     expect((await partOf(deep(1_000), type, at('json', '/0'))).text).toBe(deep(999));
     expect(await faultOf(partOf(deep(1_001), type, at('json', '/0')))).toBe('unsupported');
     expect((await partOf('{"a":1,"a":2}', type, at('json', '/a'))).text).toBe('2');
