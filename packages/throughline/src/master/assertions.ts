@@ -95,15 +95,27 @@ export function answerDrafts(
   ];
 }
 
-/** Ends in the graph what never went out: nobody else will say that it is over. */
-export const neverSentDrafts = ({ task, dialog }: Attempt): DraftInput[] => [
-  { about: task, statement: { says: 'task.state', state: 'timed-out' }, basis: 'observed' },
-  {
-    about: dialog,
-    statement: { says: 'dialog.state', state: 'terminated', reason: 'failed' },
-    basis: 'observed',
-  },
-];
+/** Ends in the graph what never went out, told there or not: nobody else will say that it is over. */
+export async function neverSentDrafts(
+  run: RunContext,
+  subtask: Subtask,
+  attempt: Attempt,
+  state: 'timed-out' | 'cancelled',
+): Promise<DraftInput[]> {
+  const { task, dialog, opened } = attempt;
+  if (opened === undefined) return [];
+  const reason = state === 'cancelled' ? 'cancelled' : 'failed';
+  return [
+    ...(await openingDrafts(run, subtask, attempt, opened)),
+    ...(state === 'cancelled' ? cancelDrafts(run.journal.state, attempt) : []),
+    { about: task, statement: { says: 'task.state', state }, basis: 'observed' },
+    {
+      about: dialog,
+      statement: { says: 'dialog.state', state: 'terminated', reason },
+      basis: 'observed',
+    },
+  ];
+}
 
 /** That a Task was asked to stop, and because of what. */
 export const cancelDrafts = (state: RunState, { task, stop }: Attempt): DraftInput[] => {

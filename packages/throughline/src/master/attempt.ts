@@ -111,8 +111,9 @@ async function tellEnding(run: RunContext, subtask: Subtask, { outcome }: Ending
       { about: attempt.task, statement: { says: 'task.unresolved' }, basis: 'observed' },
     ]);
   }
-  if (outcome === 'failed' && attempt.opened !== undefined && !attempt.asserted) {
-    await run.ports.assert(neverSentDrafts(attempt));
+  if (outcome === 'failed' && !attempt.asserted) {
+    const drafts = await neverSentDrafts(run, subtask, attempt, 'timed-out');
+    if (drafts.length > 0) await run.ports.assert(drafts);
   }
 }
 

@@ -3,7 +3,7 @@ import type { StopAnswer } from '../model/run.ts';
 import { finalTaskStates } from '../model/task.ts';
 import type { Subtask } from '../model/workflow.ts';
 import { AgentFailure, fromAgent, sleep } from './agent-failure.ts';
-import { cancelDrafts } from './assertions.ts';
+import { cancelDrafts, neverSentDrafts } from './assertions.ts';
 import type { RunContext } from './context.ts';
 import { openAttempt, type Attempt, type Stop, type SubtaskState } from './run-state.ts';
 import { progressOf } from './task-context.ts';
@@ -30,7 +30,7 @@ const reasons: Readonly<Record<StopAnswer, string>> = {
 export async function stopAttempt(run: RunContext, subtask: Subtask): Promise<void> {
   const attempt = openAttempt(run.journal.subtask(subtask.id));
   if (attempt?.stop === undefined) return;
-  const answer = await askToStop(run, attempt);
+  const answer = await askToStop(run, subtask, attempt);
   await run.journal.decideAttempt(subtask.id, (latest, mine, draft) => {
     if (latest.stop === undefined || latest.outcome !== undefined) return;
     latest.outcome = 'stopped';
@@ -41,13 +41,15 @@ export async function stopAttempt(run: RunContext, subtask: Subtask): Promise<vo
   });
 }
 
-async function askToStop(run: RunContext, attempt: Attempt): Promise<StopAnswer> {
-  const { dialog, task, local, opened, asserted } = attempt;
-  if (opened !== undefined || asserted) {
-    await run.ports.assert(cancelDrafts(run.journal.state, attempt));
+async function askToStop(run: RunContext, subtask: Subtask, attempt: Attempt): Promise<StopAnswer> {
+  const { dialog, task, local, asserted } = attempt;
+  if (!asserted) {
+    // Nothing went out, so nothing runs on.
+    const drafts = await neverSentDrafts(run, subtask, attempt, 'cancelled');
+    if (drafts.length > 0) await run.ports.assert(drafts);
+    return 'stopped';
   }
-  // Nothing went out, so nothing runs on.
-  if (!asserted) return 'stopped';
+  await run.ports.assert(cancelDrafts(run.journal.state, attempt));
   const agent = run.agents.get(attempt.agent);
   if (agent === undefined || local?.taskId === undefined) return 'unreachable';
   const taskId = local.taskId;
