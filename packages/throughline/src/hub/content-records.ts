@@ -40,8 +40,11 @@ export type ContentNote = Kept<Shape, Content>;
 /** Bytes as earlier versions kept them: in the store, sealed with their case. */
 export const bytesKind = 'content-bytes';
 
+/** How often all read tokens of a case were taken back. */
+export const epochKind = 'content-epoch';
+
 /** Found by their case, and dropped with it. */
-export const contentKinds: readonly string[] = [contentNotes.kind, bytesKind];
+export const contentKinds: readonly string[] = [contentNotes.kind, bytesKind, epochKind];
 
 export const findNote = (
   { vault }: Deps,

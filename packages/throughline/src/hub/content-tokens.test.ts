@@ -357,6 +357,15 @@ describe('a token that is taken back', () => {
     expect(await refusal(read(terms.uri, after))).toBe('not-found');
   });
 
+  it('leaves nothing of it once its case is erased', async () => {
+    await scene.hub.content.revokeTokens(desk, { case: activity });
+    const epoch = () =>
+      scene.store.read((reader) => reader.record({ kind: 'content-epoch', key: activity }));
+    expect(await epoch()).toBeDefined();
+    await scene.hub.eraseCase(boss, activity);
+    expect(await epoch()).toBeUndefined();
+  });
+
   it('leaves its mark until it would have been over anyhow', async () => {
     const token = await make({ seconds: 60 });
     await scene.hub.content.revokeTokens(desk, { token });

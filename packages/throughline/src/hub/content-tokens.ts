@@ -14,7 +14,7 @@ import {
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { CaseAccess } from './case-access.ts';
 import { checkProof, type ProofUse } from './content-proof.ts';
-import { findNote, type ContentNote } from './content-records.ts';
+import { epochKind, findNote, type ContentNote } from './content-records.ts';
 import { isTheirs, resourceOf } from './content-rights.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
@@ -28,9 +28,7 @@ const revokedTokens = new Records('revoked-token', empty, empty);
 /** Proofs and tokens that were used and may not be again. */
 const uses = new Records('used-proof', empty, empty);
 /** How often all tokens of a case were revoked. */
-const epochs = new Records('content-epoch', z.object({ epoch: z.int() }), empty);
-/** What tells that a token counts no more; a restored hub must not forget it. */
-export const endedTokenKinds: readonly string[] = [revokedTokens.kind, uses.kind, epochs.kind];
+const epochs = new Records(epochKind, z.object({ epoch: z.int() }), empty);
 /** What tells that a token counts no more; a restored hub must not forget it. */
 export const endedTokenKinds: readonly string[] = [revokedTokens.kind, uses.kind, epochs.kind];
 
