@@ -1,5 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -44,6 +51,22 @@ describe('cutting by a tool that is not there', () => {
       code: 'unsupported',
       message: expect.stringContaining('can’t be started'),
     });
+  });
+});
+
+describe('what a cut left behind whose process was killed', () => {
+  it('is cleared by the next one, and nothing that is being cut', async () => {
+    const [old, fresh] = ['old', 'fresh'].map((name) =>
+      mkdtempSync(join(tmpdir(), `throughline-cut-${name}`)),
+    );
+    if (old === undefined || fresh === undefined) throw new Error('no folders');
+    writeFileSync(join(old, 'in'), 'canary');
+    utimesSync(old, new Date(0), new Date(0));
+    const missing = createMediaCut(join(folder, 'no-such-tool'));
+    const piece = { mediaType: 'video/mp4', bytes: new Uint8Array([1]) };
+    await cut(piece, time('t=0,1'), missing).catch(() => undefined);
+    expect([existsSync(old), existsSync(fresh)]).toEqual([false, true]);
+    rmdirSync(fresh);
   });
 });
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ThroughlineError } from '../../errors.ts';
@@ -12,6 +12,7 @@ export type CutMedia = (
   range: Range,
 ) => Promise<{ mediaType: string; bytes: Uint8Array }>;
 
+const prefix = 'throughline-cut-';
 const longestMs = 60_000;
 /** Cuts at a time; one more waits for none and is refused. */
 const most = 2;
@@ -40,8 +41,9 @@ export function createMediaCut(path: string): CutMedia {
       throw new ThroughlineError('unavailable', 'selector: enough media is being cut; try again');
     }
     running += 1;
-    const folder = await mkdtemp(join(tmpdir(), 'cut-'));
+    const folder = await mkdtemp(join(tmpdir(), prefix));
     try {
+      await sweepFolders();
       const [from, to] = [join(folder, 'in'), join(folder, 'out')];
       await writeFile(from, piece.bytes, { mode: 0o600 });
       await run(path, argumentsOf(from, to, range, output[2]), folder);
@@ -52,6 +54,16 @@ export function createMediaCut(path: string): CutMedia {
       await rm(folder, { recursive: true, force: true });
     }
   };
+}
+
+/** What a cut whose process was killed left behind is content in the clear. */
+async function sweepFolders(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(prefix)) continue;
+    const folder = join(tmpdir(), name);
+    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Date.now() }));
+    if (mtimeMs < Date.now() - 2 * longestMs) await rm(folder, { recursive: true, force: true });
+  }
 }
 
 function argumentsOf(
