@@ -15,7 +15,7 @@ export interface ChaosOptions {
   readonly onKill?: (kill: Kill) => void;
 }
 
-export interface Kill {
+interface Kill {
   readonly target: Target;
   /** Tasks that were acknowledged and whose end was not, when it was killed. */
   readonly open: number;

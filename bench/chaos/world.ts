@@ -15,7 +15,7 @@ export type StoreKind = 'sqlite' | 'postgres';
 /** What can be killed. */
 export type Target = 'hub' | 'clerk' | 'policy reader' | 'database' | 'connection';
 
-export const clerk = 'clerk';
+const clerk = 'clerk';
 const replicas = 2;
 /** Milliseconds for a process to say that it listens. */
 const startMs = 60_000;

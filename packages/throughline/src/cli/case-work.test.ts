@@ -144,6 +144,24 @@ describe('a case on the command line', () => {
     expect(wrong.exitCode).toBe(2);
   });
 
+  it('has a Dialog bound anew, and says because of what', async () => {
+    const timeline = async () => (await tell('case', 'show', made.contextId, '--timeline')).out;
+    const shown = z
+      .object({ case: z.object({ dialogs: z.array(z.object({ id: z.string() })) }) })
+      .parse(await tellJson('case', 'show', made.contextId));
+    const dialog = shown.case.dialogs[0]?.id ?? '';
+    const correct = ['case', 'correct', made.contextId, dialog, 'elsewhere-9'];
+    const first = saidIn(await tellJson(...correct, '--rebind'));
+    expect((await tell('case', 'show', made.contextId)).out).toContain('a2a elsewhere-9');
+    expect(await timeline()).toContain('is now a2a elsewhere-9');
+    await tell('case', 'correct', made.contextId, made.stuck, 'unresolved', '--cause', first);
+    expect(await timeline()).toMatch(/has an outcome that nobody knows because of #\d+/);
+    expect((await tell('case', 'show', made.contextId)).out).toContain('nobody knows how it ended');
+    await tell('case', 'correct', made.contextId, made.stuck, 'resolved');
+    expect((await tell('case', 'show', made.contextId)).out).not.toContain('nobody knows how');
+    expect((await tell('case', 'undo', made.contextId, first)).exitCode).toBe(0);
+  });
+
   it('is split and merged again', async () => {
     const split = z
       .object({ contextId: z.string() })

@@ -8,7 +8,7 @@ type Made = 'participant' | 'activity' | 'dialog' | 'task' | 'resource' | 'relat
 export type MakeId = (kind: Made) => string;
 
 /** What an envelope names. */
-export interface Named {
+interface Named {
   readonly dialog: string;
   readonly task?: string | undefined;
   /** Which of them it says goes on under the protocol-local id that it came with. */

@@ -114,7 +114,7 @@ export interface AgentDesk {
 }
 
 /** What one process of an agent says of itself. */
-export interface WorkerView {
+interface WorkerView {
   beat(given: Beat): Promise<Pulse>;
   leave(given: Pick<Beat, 'worker'>): Promise<void>;
   takeUp(given: Taking): Promise<TaskRecord[]>;
