@@ -310,7 +310,10 @@ async function opened(boxes: CaseBoxes, row: GraphRow): Promise<Opened> {
 
 function differenceOf(here: Opened, there: Opened | undefined): string | undefined {
   if (there === undefined) return 'is nowhere in the log';
-  if (!isDeepStrictEqual(here.bare, there.bare)) return 'is not what the log makes of it';
+  // Without words, an entry that changed nothing but words can't be told from one that changed nothing.
+  const last = here.hasKey ? here.bare.seq : there.bare.seq;
+  const isSame = isDeepStrictEqual(here.bare, { ...there.bare, seq: here.bare.seq });
+  if (!isSame || last !== there.bare.seq) return 'is not what the log makes of it';
   if (here.isShut) return 'is sealed, and does not open under its key';
   const isErased = here.content === undefined && !here.hasKey;
   return isErased || isDeepStrictEqual(here.content, there.content)
