@@ -23,6 +23,8 @@ import { Workspace } from './workspace.ts';
 
 /** Cases that one page of a search looks at; the next page goes on behind them. */
 const looked = 500;
+/** Of those, how many are read at a time. */
+const together = 50;
 
 type Query = z.output<typeof caseQuerySchema>;
 const placeSchema = z.object({ sort: z.int(), key: z.string() });
@@ -75,16 +77,16 @@ export class CaseLists {
     const filters = [text, label, participant].some((each) => each !== undefined);
     const limit = filters ? looked : pageSize + 1;
     const candidates = await this.#candidates(reader, principal, query, { after, limit });
-    const fits = await this.#filter(reader, principal, query);
+    const fits = await this.#filter(reader, principal, query, candidates);
     const cases: CaseSummary[] = [];
     let last: Place | undefined;
     for (const candidate of candidates.slice(0, filters ? looked : pageSize)) {
       if (cases.length === pageSize) break;
       last = { sort: candidate.sort, key: candidate.key };
+      // Few fit and most may be seen, so that rights are read of what fits alone.
+      if (!(await fits(candidate))) continue;
       const open = await this.#access.find(reader, principal, candidate.activity);
-      if (open !== undefined && (await fits(open))) {
-        cases.push(await this.#summary(reader, principal, open));
-      }
+      if (open !== undefined) cases.push(await this.#summary(reader, principal, open));
     }
     const final = candidates.at(-1);
     const isEnd = last === undefined || (last.key === final?.key && candidates.length < limit);
@@ -142,18 +144,23 @@ export class CaseLists {
     reader: StoreReader,
     { tenant }: Principal,
     { text, label, participant }: Query,
-  ): Promise<(open: OpenCase) => Promise<boolean>> {
+    candidates: readonly Candidate[],
+  ): Promise<(candidate: Candidate) => Promise<boolean>> {
     const { participants } = this.#registries;
     const prt =
       participant === undefined ? undefined : await this.#participant(reader, tenant, participant);
+    const words = new Workspace(this.#deps.vault, reader);
     return async ({ activity }) => {
       if (participant !== undefined && !(await participants.takesPart(reader, activity, prt))) {
         return false;
       }
       if (text === undefined && label === undefined) return true;
-      const workspace = new Workspace(this.#deps.vault, reader);
-      await workspace.need([activity]);
-      const found = workspace.graph.activity(activity);
+      if (words.graph.activity(activity) === undefined) {
+        const at = candidates.findIndex((each) => each.activity === activity);
+        const some = candidates.slice(at, at + together);
+        await words.need(some.map((each) => each.activity));
+      }
+      const found = words.graph.activity(activity);
       return hasLabel(found, label) && hasWords(found, text);
     };
   }
