@@ -436,7 +436,7 @@ async function untilStored<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export interface PlainReply {
+interface PlainReply {
   readonly text: string;
   readonly artifacts?: readonly { readonly name: string; readonly part: WirePart }[];
   /** Answers by a message alone. */

@@ -29,7 +29,7 @@ export {
   type StartedRun,
   type StoppedWork,
 } from './master.ts';
-export { modelPlanner, type ModelPlannerOptions } from './model-planner.ts';
+export { modelPlanner, modelReplanner, type ModelPlannerOptions } from './model-planner.ts';
 export type { OfferedContent } from './offer.ts';
 export { plannedBy, type Planner, type PlanRequest } from './planner.ts';
 export type { MasterPorts, RunStore } from './ports.ts';

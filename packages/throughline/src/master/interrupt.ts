@@ -3,6 +3,7 @@ import { ThroughlineError } from '../errors.ts';
 import { contentRefSchema } from '../model/content.ts';
 import { foreignId, shortText } from '../model/ids.ts';
 import { decisions, type Decision, type SubtaskStatus } from '../model/run.ts';
+import type { Usage } from '../model/usage.ts';
 import { subtaskSchema } from '../model/workflow.ts';
 import { requirementDrafts, requirementUses } from './assertions.ts';
 import { checkPlan } from './check-plan.ts';
@@ -47,6 +48,8 @@ export interface ReplanRequest {
     readonly agent: string;
     readonly status: SubtaskStatus;
   }[];
+  /** Counts what a model used for it. */
+  readonly spent: (usage: Omit<Usage, 'money'>) => void;
   readonly signal: AbortSignal;
 }
 
@@ -82,6 +85,7 @@ export interface InterruptGround {
   readonly ports: Pick<MasterPorts, 'newId' | 'putContent'>;
   readonly agents: readonly string[];
   readonly replan: Replanner;
+  readonly spent: (usage: Omit<Usage, 'money'>) => Usage;
   readonly now: () => Date;
   readonly signal: AbortSignal;
 }
@@ -105,7 +109,7 @@ export async function planInterruption(
   const items = await itemsOf(ports, state, input);
   const affected = affectedBy(state, target);
   const names = items.map(({ name }) => name);
-  const replanned = await decided(ground, state, { affected, words: wordsOf(input) });
+  const { used, ...replanned } = await decided(ground, state, { affected, words: wordsOf(input) });
   const { add, decisions: made } = checked(ground, state, { ...replanned, names, affected });
   const concerned = made.filter(({ decision }) => decision !== 'keep');
   const interruption: Interruption = {
@@ -130,6 +134,7 @@ export async function planInterruption(
       for (const { id } of add) draft.subtasks[id] = { status: 'waiting', attempts: [], past: 0 };
       for (const each of concerned) change(draft, interruption, each);
       draft.interruptions.push(interruption);
+      draft.planning.push(...used);
       draft.revision += 1;
       draft.taskContext = progressOf(draft, now());
     },
@@ -196,11 +201,13 @@ const wordsOf = ({ content, transcript, description }: z.output<typeof inputSche
   transcript ?? (typeof content === 'string' ? content : description);
 
 async function decided(
-  { replan, signal }: InterruptGround,
+  { replan, signal, spent }: InterruptGround,
   state: RunState,
   { affected, words }: { affected: readonly string[]; words: string },
-): Promise<z.output<typeof replannedSchema>> {
+): Promise<z.output<typeof replannedSchema> & { used: Usage[] }> {
+  const used: Usage[] = [];
   const given = await replan({
+    spent: (usage) => used.push(spent(usage)),
     query: state.query,
     input: words,
     affected: state.workflow.subtasks
@@ -214,7 +221,7 @@ async function decided(
     signal,
   });
   const parsed = replannedSchema.safeParse(given);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return { ...parsed.data, used };
   throw new ThroughlineError(
     'invalid',
     `What was decided is not valid:\n${z.prettifyError(parsed.error)}`,

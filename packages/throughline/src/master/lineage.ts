@@ -7,7 +7,7 @@ import type { RunState } from './run-state.ts';
  * What this run has said or is about to say in the graph, built from its own decisions: enough to tell what
  * depends on what without asking anybody.
  */
-export function graphOf(state: RunState): Graph {
+function graphOf(state: RunState): Graph {
   const { activity, dialog, task, items, subtasks } = state;
   const objects: GraphObject[] = [
     dialogOf(dialog, activity),

@@ -30,7 +30,7 @@ import { takeAnswer, type Answer } from './questions.ts';
 import { reportOf } from './report.ts';
 import { isDone, type RunState } from './run-state.ts';
 import { makeTaskContext, progressOf } from './task-context.ts';
-import { priced } from './usage.ts';
+import { priced, type Prices } from './usage.ts';
 
 interface Driven {
   readonly driver: Driver;
@@ -102,11 +102,12 @@ export class RunDesk implements Master {
 
   async #interrupt(journal: Journal, input: InterruptInput): Promise<Interrupted> {
     const { id: runId } = journal.state;
-    const { replan = redoWhatDepends, agents } = this.#options;
+    const { replan = redoWhatDepends, agents, prices = {} } = this.#options;
     const ground = {
       ports: this.#patient(),
       agents: agents.map(({ id }) => id),
       replan,
+      spent: (used: Omit<Usage, 'money'>) => pricedAs(used, prices),
       now: this.#now,
       signal: new AbortController().signal,
     };
@@ -267,7 +268,7 @@ export class RunDesk implements Master {
         type,
         mediaType,
       })),
-      spent: (used) => spent(priced([used], prices, 'planner')),
+      spent: (used) => spent([pricedAs(used, prices)]),
       signal,
       tries,
       ground: {
@@ -334,6 +335,10 @@ export class RunDesk implements Master {
     };
   }
 }
+
+/** What planning cost: its prices may go by the name `planner`. */
+const pricedAs = (used: Omit<Usage, 'money'>, prices: Prices): Usage =>
+  priced([used], prices, 'planner')[0] ?? used;
 
 /** The hub's ports with the runs kept elsewhere. */
 const withRuns = (ports: MasterPorts, runs: NonNullable<MasterOptions['runs']>): MasterPorts => ({

@@ -55,7 +55,7 @@ function noteOf({ agent, attempt, status, ...subtask }: SubtaskProgress): string
 }
 
 /** One event as a line, for a pipe; undefined for what says little. */
-export function eventLine(event: RunEvent): string | undefined {
+function eventLine(event: RunEvent): string | undefined {
   switch (event.kind) {
     case 'subtask-started':
       return `${event.subtask}: ${event.agent} begins${event.attempt > 1 ? ` (try ${event.attempt})` : ''}`;
