@@ -20,12 +20,11 @@ async function lived(scene: Scene): Promise<string> {
   await scene.hub.reopenCase(priya, first.contextId);
   const second = await scene.task(priya, { contextId: first.contextId }, { text: 'again' });
   await scene.move(second, 'awaiting', { awaiting: 'input' });
+  // Told of by another first, and by its name only later.
+  await scene.hub.master(desk).participant({ kind: 'agent', principal: checker.id });
   const gone = await scene.task(bob, { agent: checker }, { text: 'to be erased' });
   await scene.move(gone, 'completed');
   await scene.hub.labelCase(bob, gone.contextId, { label: { name: 'secret', value: 'yes' } });
-  const { id: principal } = checker;
-  const itself = { kind: 'agent', principal, name: 'in its own words' } as const;
-  await scene.hub.master(checker).participant(itself);
   await scene.hub.eraseCase(bob, gone.contextId);
   await scene.task(bob, {}, { text: 'met again' });
   await scene.hub.bootstrapKey(boss);
