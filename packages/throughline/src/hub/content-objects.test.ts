@@ -1,11 +1,13 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeContent } from '../content/conformance.ts';
 import type { ContentDriver } from '../content/content.ts';
 import { openFileContent, openMemoryContent } from '../content/index.ts';
+import { startS3, type S3Server } from '../content/s3/conformance.ts';
+import { openS3Content } from '../content/s3/index.ts';
 import { openMemoryStore } from '../store/index.ts';
 import { boss, checker, desk, priya, refusal, Scene } from './conformance.ts';
 import { ContentInStore } from './content-in-store.ts';
@@ -225,6 +227,38 @@ describe('regions of content', () => {
     });
     expect(await refusal(there.hub.master(desk).getContent(ref.uri))).toBe('unsupported');
     await expect(story.scene.hub.master(desk).getContent(ref.uri)).resolves.toBeDefined();
+  });
+});
+
+describe('wherever the bytes lie', () => {
+  let server: S3Server;
+  beforeAll(async () => {
+    server = await startS3();
+  });
+  afterAll(() => server.stop());
+
+  it.each<[string, () => Promise<ContentDriver>]>([
+    ['files', () => openFileContent({ path: mkdtempSync(join(tmpdir(), 'content-')) })],
+    ['a bucket', async () => openS3Content(await server.bucket('hub'))],
+  ])('in %s they are put, read, cut, and go with their case', async (_place, open) => {
+    const driver = await open();
+    const scene = await Scene.open(openMemoryStore, { content: { driver } });
+    const task = await scene.task(priya);
+    const master = scene.hub.master(desk);
+    const { activity } = await master.locate(task.id);
+    const content = { activity, mediaType: 'text/plain', bytes: bytes('0123456789') };
+    const ref = await master.putContent({ ...content, resource: master.newId('resource') });
+    const half = await scene.hub.content.cut(desk, {
+      uri: ref.uri,
+      selector: { conformsTo: 'http://tools.ietf.org/rfc/rfc9110', value: 'bytes=5-9' },
+      resource: master.newId('resource'),
+    });
+    const { bytes: read } = await master.getContent(half.uri);
+    expect(Buffer.from(read).toString()).toBe('56789');
+    expect(await driver.list('', 10)).toHaveLength(2);
+    await scene.hub.eraseCase(boss, activity);
+    expect(await driver.list('', 10)).toEqual([]);
+    expect(await refusal(master.getContent(ref.uri))).toBe('not-found');
   });
 });
 
