@@ -195,3 +195,18 @@ describe.each(stores)('backup and restore on %s', { timeout: 20_000 }, (_, open)
     expect(await there.state()).toMatchObject({ seq: kept.moment.seq, hash: kept.moment.hash });
   });
 });
+
+describe('a backup goes from one database to another', { timeout: 20_000 }, () => {
+  const pairs = stores.flatMap(([from, openFrom]) =>
+    stores.filter(([to]) => to !== from).map(([to, openTo]) => ({ from, openFrom, to, openTo })),
+  );
+  test.each(pairs)('from $from to $to', async ({ openFrom, openTo }) => {
+    const scene = await Scene.open(openFrom);
+    const task = await scene.task(priya, { text: secret }, { text: secret });
+    const there = await restored(await openTo(), files(await backUp(scene)));
+    expect(await there.hub.caseView(priya, task.contextId)).toEqual(
+      await scene.hub.caseView(priya, task.contextId),
+    );
+    expect(await there.hub.archive.verify()).toMatchObject({ findings: [], compared: true });
+  });
+});
