@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { kinds, run, type Kind, type Row } from './run.ts';
+import { tableOf } from './table.ts';
 
 const full = 1_000_000;
 
@@ -47,9 +48,10 @@ const result = await run({
 });
 // What is of one store is a try.
 if (stores.length === kinds.length) {
-  const file = new URL('../results/scale.json', import.meta.url);
-  mkdirSync(new URL('.', file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
+  const place = new URL('../results/', import.meta.url);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(new URL('scale.json', place), `${JSON.stringify(result, undefined, 2)}\n`);
+  writeFileSync(new URL('scale.md', place), tableOf(result));
 }
 console.log(values.json ? JSON.stringify(result, undefined, 2) : result.rows.map(line).join('\n'));
 process.exitCode = result.rows.every(({ ok }) => ok) ? 0 : 1;

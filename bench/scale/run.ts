@@ -39,6 +39,8 @@ export interface Result {
 
 const smaller = 10_000;
 const bars = { memory: 1.15, p99: 10 } as const;
+/** Samples of memory below which nothing can be said of it: a minute of recording. */
+const leastSamples = 240;
 
 export interface Options {
   readonly size: number;
@@ -143,8 +145,8 @@ const median = (values: readonly number[]): number =>
 
 /** Memory is flat when the median of the last quarter is hardly more than that of the second. */
 function memoryRows(store: string, samples: readonly Sample[]): Row[] {
+  if (samples.length < leastSamples) return [];
   const quarter = Math.floor(samples.length / 4);
-  if (quarter === 0) return [];
   return (['rss', 'heapUsed'] as const).map((what) => {
     const values = samples.map((sample) => sample[what] / 2 ** 20);
     const ours = median(values.slice(-quarter));

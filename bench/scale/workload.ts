@@ -6,9 +6,10 @@ const of = (id: string, role: Principal['role']): Principal => ({ tenant: 'shop'
 
 export const boss = of('boss', 'operator');
 const desk = of('desk', 'agent');
-export const people = 500;
+/** Cases of one person; so many whatever the size. */
+export const casesEach = 8;
 const agents = 12;
-export const personOf = (n: number): Principal => of(`person-${n % people}`, 'caller');
+export const personOf = (n: number): Principal => of(`person-${n}`, 'caller');
 
 /** Subtasks of a case: most have a few, one in so many is large. */
 const usual = 3;
@@ -31,7 +32,7 @@ export class Workload {
   /** Makes one whole case, about 50 assertions; every 500th has some 1,800. */
   async makeCase(): Promise<void> {
     const n = this.#cases++;
-    const owner = personOf(n);
+    const owner = personOf(Math.floor(n / casesEach));
     const isLarge = n % oneIn === oneIn - 1;
     const task = await this.#begin(owner, `${wordOf(n)} of ${n % 97} looks wrong`);
     const place = await this.#hub.master(desk).locate(task.record.id);
