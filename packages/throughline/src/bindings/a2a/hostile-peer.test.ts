@@ -31,6 +31,25 @@ const say = (text: string): { parts: { kind: 'text'; text: string }[] } => ({
 const working = { id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_WORKING' } };
 const completed = { ...working, status: { state: 'TASK_STATE_COMPLETED' } };
 
+describe('an agent behind a hub that is starting', () => {
+  it('is asked again: problem details are not its own answer', async () => {
+    let asked = 0;
+    const url = await raw((body, out) => {
+      asked += 1;
+      if (asked === 1) {
+        out.writeHead(503, { 'content-type': 'application/problem+json' });
+        out.end(JSON.stringify({ title: 'The hub is not available', code: 'unavailable' }));
+        return;
+      }
+      out.setHeader('content-type', 'application/json');
+      out.end(JSON.stringify({ jsonrpc: '2.0', id: body.id, result: completed }));
+    });
+    const client = await connect({ url });
+    expect(await client.getTask('t1')).toMatchObject({ state: 'completed' });
+    expect(asked).toBe(2);
+  });
+});
+
 describe('an agent that can’t be trusted', () => {
   it.each([
     [
