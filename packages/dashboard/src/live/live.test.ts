@@ -77,10 +77,11 @@ const event = (id: string): FeedItem['event'] => ({
 
 /** A hub that has no feed. */
 const none = {
-  // oxlint-disable-next-line require-yield
-  async *follow(): AsyncGenerator<FeedItem> {
-    throw new Error('there is no such route');
-  },
+  follow: (): AsyncIterable<FeedItem> => ({
+    [Symbol.asyncIterator]: () => ({
+      next: () => Promise.reject(new Error('there is no such route')),
+    }),
+  }),
 };
 
 let page: FakePage;
