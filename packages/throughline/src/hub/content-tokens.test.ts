@@ -145,6 +145,7 @@ describe('one token for a hand-over', () => {
     const line: Selector = { conformsTo: 'http://tools.ietf.org/rfc/rfc5147', value: 'line=0,1' };
     expect(await refusal(read(terms.uri, token, { selector: line }))).toBe('unsupported');
     expect(await read(rules.uri, token, { selector: line })).toBe('line one\n');
+    expect(await refusal(make({ uris: [part(terms.uri, 'x')] }))).toBe('invalid');
   });
 });
 
@@ -398,6 +399,8 @@ describe('a token in a URL', () => {
     expect(await read(terms.uri, token, { by: undefined, inUrl: true })).toBe('0123456789');
     expect(await refusal(read(terms.uri, token, { by: undefined, inUrl: true }))).toBe('not-found');
     expect(await refusal(read(rules.uri, token, { by: undefined, inUrl: true }))).toBe('not-found');
+    const bound = make({ inUrl: true, thumbprint: prover.thumbprint });
+    expect(await refusal(bound)).toBe('invalid');
     const usual = await make();
     expect(await refusal(read(terms.uri, usual, { inUrl: true }))).toBe('not-found');
   });

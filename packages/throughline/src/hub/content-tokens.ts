@@ -70,19 +70,12 @@ export class ContentTokens {
     if (request.inUrl === true && !this.#inUrls) {
       throw new ThroughlineError('unsupported', 'read token: this hub takes none in URLs');
     }
+    if (request.inUrl === true && request.thumbprint !== undefined) {
+      throw new ThroughlineError('invalid', 'read token: one in a URL comes without a proof');
+    }
     const details = await this.#deps.store.read(async (reader) => {
       const found: Piece[] = [];
-      for (const each of request.uris) {
-        const { uri, selector } = typeof each === 'string' ? { uri: each } : each;
-        const refusal = () => notFound('content', uri);
-        const resource = resourceOf(this.#deps, uri);
-        if (resource === undefined) throw refusal();
-        const note = await findNote(this.#deps, reader, resource);
-        const { participants } = this.#registries;
-        if (!(await isTheirs(participants, reader, by, note)) || note === undefined)
-          throw refusal();
-        found.push({ resource, selector, epoch: await this.#epoch(reader, note) });
-      }
+      for (const each of request.uris) found.push(await this.#ownPiece(reader, by, each));
       return group(found);
     });
     return this.#tokens.sign({
@@ -106,27 +99,24 @@ export class ContentTokens {
     const shown = { token: request.token, proof };
     const uri = `${this.#deps.origin}/content-tokens/narrow`;
     const permit = await this.check(by, shown, { method: 'POST', uri });
-    const { claims } = permit ?? {};
-    const above = [...(claims?.above ?? []), ...(claims === undefined ? [] : [claims.jti])];
-    if (claims === undefined || permit === undefined || claims.once === true) {
-      throw unknownToken();
-    }
+    if (permit === undefined || permit.claims.once === true) throw unknownToken();
+    const { claims } = permit;
+    const above = [...(claims.above ?? []), claims.jti];
     if (above.length > maxAbove) {
       throw new ThroughlineError(
         'invalid',
         `token: was narrowed ${maxAbove} times, which is the most`,
       );
     }
+    const details = group(request.uris.map((each) => this.#narrower(claims, each)));
     await this.#deps.store.write(async (writer) => {
-      if (this.isOver(claims) || !(await this.holds(writer, permit))) {
-        throw unknownToken();
-      }
+      if (this.isOver(claims) || !(await this.holds(writer, permit))) throw unknownToken();
       await this.use(writer, permit);
     });
     return this.#tokens.sign({
       exp: Math.min(claims.exp, this.#tokens.now + request.seconds),
       cnf: { jkt: request.thumbprint },
-      authorization_details: group(request.uris.map((each) => this.#narrower(claims, each))),
+      authorization_details: details,
       above,
     });
   }
@@ -249,8 +239,20 @@ export class ContentTokens {
     return (await epochs.get(reader, this.#deps.vault.domain, shape.activity))?.shape.epoch ?? 0;
   }
 
-  #narrower(claims: TokenClaims, each: ReadTokenRequest['uris'][number]): Piece {
-    const { uri, selector } = typeof each === 'string' ? { uri: each } : each;
+  /** A piece that one may read without a token. */
+  async #ownPiece(reader: StoreReader, by: Principal, asked: Asked): Promise<Piece> {
+    const { uri, selector } = typeof asked === 'string' ? { uri: asked } : asked;
+    const resource = resourceOf(this.#deps, uri);
+    const note = resource === undefined ? undefined : await findNote(this.#deps, reader, resource);
+    const theirs = await isTheirs(this.#registries.participants, reader, by, note);
+    if (resource === undefined || note === undefined || !theirs) throw notFound('content', uri);
+    // Alone, it is only looked at whether it is a selector.
+    const part = intersect(selector, undefined);
+    return { resource, selector: part, epoch: await this.#epoch(reader, note) };
+  }
+
+  #narrower(claims: TokenClaims, asked: Asked): Piece {
+    const { uri, selector } = typeof asked === 'string' ? { uri: asked } : asked;
     const resource = resourceOf(this.#deps, uri);
     const detail = resource === undefined ? undefined : detailOf(claims, resource);
     if (resource === undefined || detail === undefined) throw notFound('content', uri);
@@ -260,6 +262,9 @@ export class ContentTokens {
 }
 
 const unknownToken = (): ThroughlineError => notFound('token', 'shown');
+
+/** A ContextURI, or a part of what it names. */
+type Asked = ReadTokenRequest['uris'][number];
 
 interface Piece {
   readonly resource: string;
