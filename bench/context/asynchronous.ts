@@ -11,7 +11,7 @@ import { row, type Row } from './row.ts';
 
 const subtasks = 8;
 /** What one subtask waits for, as for a model or a person; far above what handing over costs. */
-const waitMs = 3_000;
+const waitMs = 5_000;
 /** The least share of the ideal speed-up, which is one subtask's time for all of them. */
 const bar = 0.85;
 

@@ -1,6 +1,6 @@
 import { ThroughlineError } from '../errors.ts';
 import type { TaskState } from '../model/task.ts';
-import { neverSentDrafts, outputDrafts } from './assertions.ts';
+import { neverSentDrafts, outputDrafts, partnerOf } from './assertions.ts';
 import type { AgentTask } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { evaluate, type Evaluation } from './evaluate.ts';
@@ -57,7 +57,11 @@ export async function advance(run: RunContext, subtask: Subtask): Promise<void> 
 /** Writes the next attempt down; false when a decision from outside came first. */
 async function begin(run: RunContext, subtask: Subtask): Promise<boolean> {
   const { revision } = run.journal.state;
-  const attempt = planAttempt(run, subtask);
+  const planned = planAttempt(run, subtask);
+  const agent = run.agents.get(planned.agent);
+  // Of an agent of one's own hub it is known beforehand; of others, when they are reached or are not.
+  const opened = agent?.behind === 'hub' ? await partnerOf(run, agent) : undefined;
+  const attempt: Attempt = { ...planned, ...(opened && { opened }) };
   let isBegun = false;
   await run.journal.decide((draft) => {
     const mine = draft.subtasks[subtask.id];

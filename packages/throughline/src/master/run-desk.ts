@@ -312,7 +312,7 @@ export class RunDesk implements Master {
     const { onEvent = () => undefined, onQuestion, signal } = options;
     const { principal, name, agents, retryMs = 250, stopMs = 10_000 } = this.#options;
     const { count, tokenizer, selector, grade, limits = {}, prices = {} } = this.#options;
-    const ports = this.#patient(options);
+    const ports = knowingParties(this.#patient(options));
     return {
       ports,
       self: { id: principal.id, name },
@@ -334,6 +334,21 @@ export class RunDesk implements Master {
       signal: signal === undefined ? given : AbortSignal.any([signal, given]),
     };
   }
+}
+
+/** A Participant stays who it is: a run asks for each once. */
+function knowingParties(ports: MasterPorts): MasterPorts {
+  const known = new Map<string, Promise<string>>();
+  return {
+    ...ports,
+    participant: (party) => {
+      const key = JSON.stringify(party);
+      const asked = known.get(key) ?? ports.participant(party);
+      known.set(key, asked);
+      asked.catch(() => known.delete(key));
+      return asked;
+    },
+  };
 }
 
 /** What planning cost: its prices may go by the name `planner`. */
