@@ -4,7 +4,7 @@ import type { AgentContext } from 'throughline/model';
 import { z } from 'zod';
 import { best, type Passage } from '../world/rank.ts';
 
-export const answersSchema = z.object({
+const answersSchema = z.object({
   answers: z.array(
     z.object({
       itemID: z.string(),

@@ -14,7 +14,7 @@ const compression = {
 };
 
 /**
- * @param questions One a step; `#1` stands for what the first step found.
+ * @param questions One a step, with placeholders for what steps before found.
  * @param paragraphs Names of all paragraphs.
  */
 export function workflowOf(

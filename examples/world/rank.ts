@@ -39,7 +39,7 @@ export function best<Of extends Passage>(
     .flatMap(({ id }) => passages[Number(id)] ?? []);
 }
 
-/** Names in a passage that were not asked with: what it may be that the next question calls #1. */
+/** Names in a passage that were not asked with: what the next question may mean by its placeholder. */
 export function newNames(passage: Passage, asked: string): string {
   const known = new Set(termsOf(asked));
   const names =

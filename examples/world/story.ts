@@ -9,7 +9,7 @@ export interface Check {
   readonly saw: unknown;
 }
 
-export interface Told {
+interface Told {
   readonly world: World;
   /** Name of what is to go wrong on purpose. */
   readonly fault: string | undefined;

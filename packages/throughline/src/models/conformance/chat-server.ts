@@ -13,7 +13,7 @@ const requestSchema = z.object({
     .optional(),
 });
 
-export interface ChatRequest {
+interface ChatRequest {
   readonly model: string;
   readonly key: string | undefined;
   readonly system: string;
