@@ -19,7 +19,7 @@ export const agentCommand = (surroundings: Surroundings): Command =>
     command('agent', 'Serves a JavaScript or TypeScript file as an agent until Ctrl-C', [
       'agent finder.ts',
       'agent finder.ts --id finder --port 4702',
-      'agent finder.ts --key-file finder.key --hub https://hub.example.com',
+      'agent finder.ts --key-file finder.key --hub https://hub.example',
     ]),
   )
     .argument('<module>', 'file that exports handler(context, io) or onMessage(message, io)')

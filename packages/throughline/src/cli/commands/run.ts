@@ -31,7 +31,7 @@ export const runCommand = (surroundings: Surroundings): Command =>
   withHub(
     command('run', 'Runs a workflow with its agents to its end', [
       'run answer.yaml --agents agents.yaml --input letter=@letter.txt',
-      'run answer.yaml --agents agents.yaml --query "Answer this" --json',
+      'run answer.yaml --agents agents.yaml --query "Answer" --json',
       'run --resume tsk_01h… --agents agents.yaml',
       'run --resume tsk_01h… --agents agents.yaml --answer "In May"',
       'run --cancel tsk_01h… --agents agents.yaml',
@@ -53,7 +53,7 @@ export const runCommand = (surroundings: Surroundings): Command =>
       const { readAgentsFile } = await import('../run/agents-file.ts');
       const { Runner: Runners } = await import('../run/runner.ts');
       const runner = await Runners.open({
-        hub: running.hub === undefined ? undefined : () => hubOf(options),
+        hub: (running.hub ?? running.keyFile) === undefined ? undefined : () => hubOf(options),
         data: running.data,
         agents: readAgentsFile(running.agents),
         parallel: running.parallel,
