@@ -146,9 +146,14 @@ describe('an agent that a language model works for', () => {
     expect(saidBy(task)).toContain('not asked for, or one of them twice');
   });
 
-  it('fails with the model’s reason when it misses the form', async () => {
-    const { task } = await work(() => 'I would rather chat.');
+  it('fails with the model’s reason when it misses the form, and says what that cost', async () => {
+    const { task, requests } = await work(() => 'I would rather chat.');
     expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(requests).toHaveLength(2);
+    const part = task.artifacts?.find(({ artifactId }) => artifactId === 'agent-context')?.parts[0];
+    expect(part).toMatchObject({
+      metadata: { [contentAccessKey]: { usage: [{ model: 'local/reader', outputTokens: 8 }] } },
+    });
     expect(saidBy(task)).toContain('local/reader answered in another form');
   });
 

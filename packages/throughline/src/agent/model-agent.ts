@@ -44,6 +44,11 @@ const answersSchema = z.object({
 });
 type Answers = z.infer<typeof answersSchema>;
 
+/** What a model used before it gave no answer. */
+const spentSchema = z.object({
+  usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }),
+});
+
 const rules = `Answer every item of the list "Do", by its itemID, once.
 - Use only the material given. Where it does not say, give an empty answer and no citations.
 - citations: for each answer the passages that show it: contextId as it stands in the line above the material, quote copied word for word.
@@ -71,13 +76,18 @@ export function modelAgent(options: ModelAgentOptions): AgentHandler {
         `The material has ${tokens} tokens with its frame, and ${model.name} is asked with ${maxInputTokens} at most; hand over less, or with a lower TargetRatio.`,
       );
     }
-    const { value, usage } = await model.object({
+    const request = {
       system,
       prompt,
       schema: answersSchema,
       name: 'answers',
       signal: io.signal,
       ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
+    };
+    const { value, usage } = await model.object(request).catch((error: unknown) => {
+      const spent = spentSchema.safeParse(error instanceof ThroughlineError && error.details);
+      if (spent.success) io.spent({ model: model.name, ...spent.data.usage });
+      throw error;
     });
     io.spent({ model: model.name, ...usage });
     const answers = ordered(context, value);

@@ -51,14 +51,21 @@ export function aiModel(model: LanguageModel, options: AiModelOptions = {}): Mod
           return { value, usage: sum(spent, usage) };
         } catch (error) {
           const missed = error instanceof ThroughlineError ? missedForm(error.cause) : undefined;
-          const isCut = missed?.finishReason === 'length';
-          if (missed === undefined || isCut || attempt === objectAttempts) throw error;
+          if (missed === undefined) throw error;
           spent = sum(spent, usageOf(request, missed.text ?? '', missed.usage));
+          const isCut = missed.finishReason === 'length';
+          if (isCut || attempt === objectAttempts) throw withUsage(error, spent);
         }
       }
     },
   };
 }
+
+/** The same error, with what was used in vain. */
+const withUsage = (error: unknown, usage: ModelUsage): unknown =>
+  error instanceof ThroughlineError
+    ? new ThroughlineError(error.code, error.message, { details: { usage }, cause: error.cause })
+    : error;
 
 /** The AI SDK says `openai.chat` of what people call `openai`. */
 const nameOf = (model: LanguageModel): string =>
