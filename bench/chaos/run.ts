@@ -95,6 +95,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     await Promise.race([Promise.all(working), world.ended]);
     callers.push(customer);
     const wrong = await disagreements(world.operator, callers, ledger, world.effects);
+    const amiss = await world.verify();
+    if (amiss !== '') wrong.push(`the data: ${amiss}`);
     agree = wrong.length === 0;
     if (!agree) writeFileSync(join(world.folder, 'wrong.txt'), wrong.join('\n'));
     return {

@@ -1,9 +1,10 @@
 /** Everything that a run kills: hub with desk, its agents, two clerks, and the database where there is one. */
-import { fork, type ChildProcess } from 'node:child_process';
+import { execFile, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createRequire } from 'node:module';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HubClient } from 'throughline/client';
 import { z } from 'zod';
@@ -18,7 +19,9 @@ export type Target = 'hub' | 'clerk' | 'policy reader' | 'database' | 'connectio
 const clerk = 'clerk';
 const replicas = 2;
 /** Milliseconds for a process to say that it listens. */
-const startMs = 60_000;
+const startMs = 120_000;
+/** Milliseconds for the data to be looked through. */
+const verifyMs = 300_000;
 const listening = z.looseObject({ kind: z.literal('listening'), url: z.url() });
 
 interface Clerk {
@@ -103,6 +106,19 @@ export class World {
     else if (target === 'policy reader') await this.#desk.killAndRestartPolicyReader();
     else if (target === 'clerk') await this.#killClerk(Math.floor(random() * replicas));
     else await this.#database?.kill(target === 'database' ? 'server' : 'backend', random);
+  }
+
+  /** What `throughline verify` finds amiss with the data itself; empty when all is well. */
+  async verify(): Promise<string> {
+    const bin = createRequire(import.meta.url).resolve('throughline/package.json');
+    const store = this.#database === undefined ? [] : ['--store', this.#database.url];
+    const command = join(dirname(bin), 'bin/throughline.mjs');
+    const args = [command, 'verify', '--data', this.folder, ...store];
+    return new Promise((resolve) => {
+      execFile(process.execPath, args, { timeout: verifyMs }, (error, _out, told) =>
+        resolve(error === null ? '' : told.slice(-1_000)),
+      );
+    });
   }
 
   async stop(): Promise<void> {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 /** Milliseconds for a process to say that it listens. */
-const startMs = 30_000;
+const startMs = 120_000;
 
 const sayingSchema = z.looseObject({ kind: z.string() });
 export type Saying = z.infer<typeof sayingSchema>;

@@ -200,28 +200,6 @@ describe('a follow-up', () => {
     expect(story.graph.dialog(d1)?.local.map(({ localId }) => localId)).toEqual(['ctx-2', 'ctx-1']);
   });
 
-  it('under another context that only names the Dialog is kept as a conflict, and begins anew', () => {
-    const seen = observationSchema.parse(message({ contextId: 'ctx-2', taskId: 'a2a-2' }));
-    const resolved = { client: user, server: desk, envelope: { dialog: d1, task: t1 } };
-    const drafts = interpret(seen, { graph: story.graph, ...resolved }, makeId);
-    expect(story.sayAll(drafts, desk).map(outcome)[0]).toBe('needs-rebind');
-    expect(story.graph.dialog(d1)?.local.map(({ localId }) => localId)).toEqual(['ctx-1']);
-    expect(story.graph.dialogs()).toHaveLength(2);
-    expect(story.graph.task(t1)?.localId).toBe('a2a-1');
-  });
-
-  it('under another context that binds Dialog and Task anew goes on in them', () => {
-    see(message({ taskId: 'a2a-2' }));
-    const open = named('task', 'new2');
-    see(message({ contextId: 'ctx-2', taskId: 'a2a-3' }), {
-      dialog: undefined,
-      envelope: { dialog: d1, task: open, rebinds: [d1, open] },
-    });
-    expect(story.graph.dialogs()).toHaveLength(1);
-    expect(story.graph.dialog(d1)?.local[0]?.localId).toBe('ctx-2');
-    expect(story.graph.tasksOf(d1).map(({ localId }) => localId)).toEqual(['a2a-1', 'a2a-3']);
-  });
-
   it('after an end that was only inferred goes on in the same Dialog', () => {
     story.say(d1, {
       says: 'dialog.state',
