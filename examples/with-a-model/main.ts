@@ -107,10 +107,8 @@ await tell({
     const { inputTokens, outputTokens } = report.usage;
     say(`\nModels read ${inputTokens} tokens and wrote ${outputTokens}, as they count.`);
     const graded = report.subtasks.flatMap(({ verdict }) => verdict?.criteria ?? []);
-    // The judge works for the Master, whose planner and agents are what the report counts.
-    const counted = server.asked.filter(({ job }) => job !== 'judgement');
     const sum = (of: 'inputTokens' | 'outputTokens'): number =>
-      counted.reduce((all, each) => all + each[of], 0);
+      server.asked.reduce((all, each) => all + each[of], 0);
     const answers = told.map(({ outputabstract }) => outputabstract);
     return {
       result: { answers, usage: report.usage },

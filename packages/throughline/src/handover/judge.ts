@@ -1,5 +1,6 @@
 import type { AgentContext } from '../model/agent-context.ts';
 import type { CriterionGrade } from '../model/grader.ts';
+import type { Usage } from '../model/usage.ts';
 
 /** What a grader says about the meaning of a result. */
 export interface Grade {
@@ -7,6 +8,8 @@ export interface Grade {
   readonly reason: string;
   /** Where it looked at criteria one by one: what it found. Those that it left out it did not look at. */
   readonly criteria?: readonly CriterionGrade[];
+  /** What models used for it. */
+  readonly usage?: readonly Omit<Usage, 'money'>[];
 }
 
 export interface JudgePolicy {

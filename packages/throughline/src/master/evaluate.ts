@@ -6,6 +6,7 @@ import type { AgentTask } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { returnedContext } from './outputs.ts';
 import type { Attempt, Output } from './run-state.ts';
+import { priced } from './usage.ts';
 import type { Subtask } from '../model/workflow.ts';
 
 export interface Evaluation {
@@ -90,6 +91,12 @@ async function judged(
       return given && item !== undefined ? run.contents.text(item.ref) : undefined;
     },
   });
+  const used = priced(grade?.usage ?? [], run.prices, 'grader');
+  if (used.length > 0) {
+    await run.journal.decide((draft) => {
+      draft.planning.push(...used);
+    });
+  }
   return judge({ ...policy, ...(grade && { grade: () => grade }) }, context, evidence);
 }
 

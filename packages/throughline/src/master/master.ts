@@ -53,7 +53,7 @@ export interface MasterOptions {
   /** Subtasks at work at once where the interaction is asynchronous. Default 4. */
   readonly parallel?: number;
   readonly limits?: RunLimits;
-  /** Prices of a million tokens, by `agent/model`, model or agent. */
+  /** Prices of a million tokens, by `agent/model`, model or agent; `planner` and `grader` are the Master's own. */
   readonly prices?: Prices;
   /** Narrows what a subtask gets; default: exactly what it needs. */
   readonly selector?: Selector;

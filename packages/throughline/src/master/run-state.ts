@@ -184,7 +184,7 @@ const runStateSchema = z.object({
     .default([]),
   /** How often a limit was raised by its own amount. */
   raised: z.partialRecord(z.enum(limitNames), z.int()).default({}),
-  /** What the planner's model used. */
+  /** What models of the Master's own used: the planner's, the graders'. */
   planning: z.array(usageSchema).default([]),
 });
 export type RunState = z.infer<typeof runStateSchema>;
