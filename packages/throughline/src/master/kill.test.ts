@@ -342,6 +342,6 @@ describe('a Master that is killed while it is steered', () => {
       }
       expect(kills).toBeGreaterThan(10);
     },
-    40_000,
+    120_000,
   );
 });
