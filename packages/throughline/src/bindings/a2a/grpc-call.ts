@@ -3,6 +3,7 @@ import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
 import type { A2AError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Metadata } from '@grpc/grpc-js';
+import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 import { callContext } from './call.ts';
 import { grpcCodeFor, toA2aError } from './errors.ts';
@@ -50,9 +51,15 @@ export async function grpcContext(
   return context;
 }
 
+/** What JSON would write as null, in silence. */
+function finite(_key: string, value: unknown): unknown {
+  if (typeof value !== 'number' || Number.isFinite(value)) return value;
+  throw new ThroughlineError('invalid', `the request has the number ${value}; send I-JSON`);
+}
+
 /** The same bounds as over HTTP: nothing is let in here that would be refused there. */
 export function checkRequest(method: string, json: unknown): void {
-  checkParams(method, parseIJson(JSON.stringify(json)));
+  checkParams(method, parseIJson(JSON.stringify(json, finite)));
 }
 
 export function extensionMetadata({ grpc }: GrpcPackages, context: ServerCallContext): Metadata {

@@ -27,6 +27,8 @@ describe('reading JSON from outside', () => {
     ['more than 32 levels', '{"a":'.repeat(100_000)],
     ['an integer', '{"a":9007199254740993}'],
     ['an integer', '[-9007199254740992]'],
+    ['a number', '{"a":1e400}'],
+    ['a number', `[-${'9'.repeat(400)}.5]`],
   ])('refuses %s: %s', (reason, text) => {
     expect(() => parseIJson(text)).toThrow(reason);
   });

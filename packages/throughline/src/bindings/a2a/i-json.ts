@@ -32,7 +32,7 @@ function* pieces(text: string): Generator<{ readonly piece: string; readonly ind
 
 /**
  * Parses I-JSON (RFC 7493) from text: no duplicate keys, no lone surrogates, no integer beyond
- * ±(2^53 − 1), at most `depth` levels. All of that is checked on the text, before JSON.parse, which
+ * ±(2^53 − 1) and no number beyond a double, at most `depth` levels. All of that is checked on the text, before JSON.parse, which
  * would let the last key win and round numbers silently. Throws `invalid`, or SyntaxError when the
  * text is no JSON at all.
  */
@@ -54,6 +54,8 @@ export function parseIJson(text: string, depth: number = limits.jsonDepth): unkn
       keys?.add(key.text);
     } else if (first !== '"' && integer.test(piece) && !Number.isSafeInteger(Number(piece))) {
       refuse('an integer that can not be kept exactly', index);
+    } else if (Math.abs(Number(piece)) === Infinity) {
+      refuse('a number beyond those that JSON is read with', index);
     }
     key = first === '"' ? { text: unescape(piece, index), at: index } : undefined;
   }

@@ -64,21 +64,23 @@ function readRpc(c: Context, bytes: Uint8Array): Rpc | Response {
   return c.json(rpcProtocolFailure(-32_600, what, id.success ? id.data.id : null));
 }
 
-const streams: Readonly<
-  Record<
-    string,
-    (
-      guard: Guard,
-      params: unknown,
-      context: ServerCallContext,
-    ) => AsyncGenerator<StreamEvent, void, undefined>
-  >
-> = {
-  SendStreamingMessage: (guard, params, context) =>
-    guard.sendMessageStream(SendMessageRequest.fromJSON(params), context),
-  SubscribeToTask: (guard, params, context) =>
-    guard.resubscribe(SubscribeToTaskRequest.fromJSON(params), context),
-};
+type Streaming = (
+  guard: Guard,
+  params: unknown,
+  context: ServerCallContext,
+) => AsyncGenerator<StreamEvent, void, undefined>;
+
+const streams: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
+  [
+    'SendStreamingMessage',
+    (guard, params, context) =>
+      guard.sendMessageStream(SendMessageRequest.fromJSON(params), context),
+  ],
+  [
+    'SubscribeToTask',
+    (guard, params, context) => guard.resubscribe(SubscribeToTaskRequest.fromJSON(params), context),
+  ],
+]);
 
 /** JSON-RPC 2.0 of A2A 1.0, and of 0.3 for callers that name it or no version (A2A 3.6). */
 export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
@@ -90,7 +92,7 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
     const isLegacy = context.requestedVersion === legacyVersion;
     checkParams(rpc.method, rpc.params, isLegacy);
     const params = rpc.params ?? {};
-    const stream = isLegacy ? undefined : streams[rpc.method]?.(guard, params, context);
+    const stream = isLegacy ? undefined : streams.get(rpc.method)?.(guard, params, context);
     if (stream !== undefined) {
       return streamed(c, context, stream, {
         heartbeatMs,
@@ -101,7 +103,7 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
         failure: (error) => rpcFailure(toA2aError(error), id).body,
       });
     }
-    const result = await (isLegacy ? legacy : handler).handle(rpc, context);
+    const result = await (isLegacy ? legacy : handler).handle({ ...rpc, params }, context);
     if (!(Symbol.asyncIterator in result)) return c.json(result, 200, echo(context));
     return streamed(c, context, result, {
       heartbeatMs,

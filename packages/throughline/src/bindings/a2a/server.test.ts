@@ -154,11 +154,18 @@ describe('what comes over the wire', () => {
     ['no method', '{"jsonrpc":"2.0","id":7}', -32_600],
     ['params that are a list', '{"jsonrpc":"2.0","id":7,"method":"GetTask","params":[]}', -32_600],
     ['an unknown method', '{"jsonrpc":"2.0","id":7,"method":"Nope","params":{}}', -32_601],
+    ['a name of no method', '{"jsonrpc":"2.0","id":7,"method":"constructor"}', -32_601],
   ])('answers %s with its own code', async (_, body, code) => {
     const { url, keys, ports } = await start(echo);
     const answer = await post(url, keys.alice, body);
     expect(answer).toMatchObject({ status: 200, body: { error: { code } } });
     expect(ports.writes).toEqual([]);
+  });
+
+  it('takes a method without parameters where it needs none', async () => {
+    const { url, keys } = await start(echo);
+    const answer = await post(url, keys.alice, '{"jsonrpc":"2.0","id":7,"method":"ListTasks"}');
+    expect(answer.body).toMatchObject({ id: 7, result: { totalSize: 0 } });
   });
 
   it('answers bytes that are not UTF-8 as no JSON', async () => {
