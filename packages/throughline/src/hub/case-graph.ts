@@ -1,5 +1,5 @@
 import { Graph, kindOf, type GraphObject } from '../graph/index.ts';
-import { mergedInto, type Principal, type Relationship } from '../model/index.ts';
+import { mergedInto, type Activity, type Principal, type Relationship } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { CaseAccess, OpenCase } from './case-access.ts';
 import type { Deps } from './deps.ts';
@@ -58,18 +58,33 @@ async function addNeighbours(
     for (const { id, from, to } of await reader.edges([open.activity], { direction })) {
       const other = direction === 'in' ? from : to;
       if (kindOf(other) !== 'activity' || graph.relationship(id) !== undefined) continue;
-      if ((await access.find(reader, principal, other)) === undefined) continue;
+      const neighbour = await access.find(reader, principal, other);
+      if (neighbour === undefined) continue;
       await workspace.needEdge(id);
-      const [object, edge] = [workspace.graph.object(other), workspace.graph.relationship(id)];
-      if (object !== undefined) graph.load({ objects: [object] });
+      const [value, edge] = [rootOf(workspace, neighbour), workspace.graph.relationship(id)];
+      if (value !== undefined) graph.load({ objects: [{ kind: 'activity', value }] });
       if (edge !== undefined) graph.load({ relationships: [edge] });
     }
   }
 }
 
+/** The root of a case as its viewer may see it: its objective is words of the message that began it. */
+export function rootOf(
+  { graph, born }: Workspace,
+  { activity, from }: Pick<OpenCase, 'activity' | 'from'>,
+): Activity | undefined {
+  const found = graph.activity(activity);
+  if (found === undefined || (born.get(activity) ?? 0) >= from) return found;
+  const { objective: _before, ...root } = found;
+  return root;
+}
+
 /** One case of a workspace, as far as a grant shows it: its root and what began in its time. */
-export function visible({ graph, born }: Workspace, { activity, from }: OpenCase): Graph {
-  const initial = graph.activity(activity)?.initialDialog;
+export function visible(workspace: Workspace, open: OpenCase): Graph {
+  const { graph, born } = workspace;
+  const { activity, from } = open;
+  const root = rootOf(workspace, open);
+  const initial = root?.initialDialog;
   const isShown = (id: string): boolean =>
     id === activity || id === initial || (born.get(id) ?? 0) >= from;
   const inside = [...graph.objects()].filter(
@@ -90,7 +105,9 @@ export function visible({ graph, born }: Workspace, { activity, from }: OpenCase
     ({ id, from: a, to: b, activity: of }) =>
       of === activity && isShown(id) && shown.has(a) && shown.has(b),
   );
-  return new Graph({ objects: [...inside, ...participants], relationships });
+  const seen = new Graph({ objects: [...inside, ...participants], relationships });
+  if (root !== undefined) seen.load({ objects: [{ kind: 'activity', value: root }] });
+  return seen;
 }
 
 /** Everything that is seen, in the order in which it began. */

@@ -10,7 +10,7 @@ import {
 } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { CaseAccess, OpenCase } from './case-access.ts';
-import { visible } from './case-graph.ts';
+import { rootOf, visible } from './case-graph.ts';
 import { wantedLabel, type CaseLabels } from './case-labels.ts';
 import { summarize } from './case-summary.ts';
 import type { Contexts } from './contexts.ts';
@@ -84,9 +84,10 @@ export class CaseLists {
       if (cases.length === pageSize) break;
       last = { sort: candidate.sort, key: candidate.key };
       // Few fit and most may be seen, so that rights are read of what fits alone.
-      if (!(await fits(candidate))) continue;
+      if (!(await fits({ ...candidate, from: 0 }))) continue;
       const open = await this.#access.find(reader, principal, candidate.activity);
-      if (open !== undefined) cases.push(await this.#summary(reader, principal, open));
+      if (open === undefined || (open.from > 0 && !(await fits(open)))) continue;
+      cases.push(await this.#summary(reader, principal, open));
     }
     const final = candidates.at(-1);
     const isEnd = last === undefined || (last.key === final?.key && candidates.length < limit);
@@ -145,12 +146,12 @@ export class CaseLists {
     { tenant }: Principal,
     { text, label, participant }: Query,
     candidates: readonly Candidate[],
-  ): Promise<(candidate: Candidate) => Promise<boolean>> {
+  ): Promise<(shown: Pick<OpenCase, 'activity' | 'from'>) => Promise<boolean>> {
     const { participants } = this.#registries;
     const prt =
       participant === undefined ? undefined : await this.#participant(reader, tenant, participant);
     const words = new Workspace(this.#deps.vault, reader);
-    return async ({ activity }) => {
+    return async ({ activity, from }) => {
       if (participant !== undefined && !(await participants.takesPart(reader, activity, prt))) {
         return false;
       }
@@ -160,7 +161,7 @@ export class CaseLists {
         const some = candidates.slice(at, at + together);
         await words.need(some.map((each) => each.activity));
       }
-      const found = words.graph.activity(activity);
+      const found = rootOf(words, { activity, from });
       return hasLabel(found, label) && hasWords(found, text);
     };
   }
@@ -189,7 +190,8 @@ export class CaseLists {
     const initial = words.graph.activity(activity)?.initialDialog;
     if (initial !== undefined) await words.need([initial]);
     const graph = visible(shapes, open);
-    return summarize(reader, this.#contexts, { principal, open, graph, words: words.graph });
+    const told = visible(words, open);
+    return summarize(reader, this.#contexts, { principal, open, graph, words: told });
   }
 }
 
@@ -205,7 +207,7 @@ function inWalk(candidates: readonly Candidate[], limit: number): Candidate[] {
 function hasLabel(activity: Activity | undefined, label: string | undefined): boolean {
   if (label === undefined) return true;
   const { name, value } = wantedLabel(label);
-  const found = activity?.labels?.[name];
+  const found = new Map(Object.entries(activity?.labels ?? {})).get(name);
   return found !== undefined && (value === undefined || found === value);
 }
 

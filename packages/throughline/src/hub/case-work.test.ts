@@ -379,6 +379,7 @@ describe.each(stores)('a search for cases (%s)', (_name, open) => {
     await scene.hub.grant(priya, contextId, { grantee: 'bob', operations: ['get'] });
     expect(await search(bob, { label: 'ticket=T-1' })).toEqual(['Refund']);
     expect(await search(bob, { text: '123' })).toEqual(['Refund']);
+    expect(await search(bob, { label: 'constructor' })).toEqual([]);
   });
 
   it('goes on in pages that are bounded', async () => {

@@ -61,6 +61,28 @@ describe.each(stores)('a grant (%s)', (_name, open) => {
     expect(await scene.hub.explain(bob, late.id)).toMatchObject({ to: whole.summary.activity });
   });
 
+  it('shows no words from before its number, wherever the case is named', async () => {
+    const { activity, objective = '' } = (await scene.hub.caseView(priya, contextId)).summary;
+    const { seq } = await scene.hub.health();
+    const mine = (await scene.task(bob)).contextId;
+    const request = { grantee: 'bob', operations: ['get' as const], fromSequence: seq + 1 };
+    await scene.hub.grant(priya, contextId, request);
+    const cases = async (text?: string) =>
+      (await scene.hub.cases(bob, text === undefined ? {} : { text })).cases;
+    const view = await scene.hub.caseView(bob, contextId);
+    const row = (await cases()).find((each) => each.activity === activity);
+    expect([view.summary.contextId, row?.contextId]).toEqual([contextId, contextId]);
+    expect([view.summary, row, view.activities[0]].map((each) => each?.objective)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect((await cases(objective)).map((each) => each.contextId)).toEqual([mine]);
+    await scene.hub.grant(priya, contextId, { ...request, fromSequence: 0 });
+    expect((await scene.hub.caseView(bob, contextId)).summary.objective).toBe(objective);
+    expect(await cases(objective)).toHaveLength(2);
+  });
+
   it('can be given and revoked by the owner and an operator, by nobody else', async () => {
     const request = { grantee: 'carol', operations: ['get' as const] };
     await scene.hub.grant(priya, contextId, {
