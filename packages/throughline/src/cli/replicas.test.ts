@@ -2,13 +2,16 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TaskState } from '@a2a-js/sdk';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { Scripted } from '../bindings/a2a/conformance.ts';
 import { agentCard, connectA2a, serveA2a } from '../bindings/a2a/index.ts';
 import { textOf } from '../bindings/a2a/wire.ts';
 import { HubClient } from '../client/index.ts';
 import type { Principal } from '../model/principal.ts';
 import { startHub } from './wire.ts';
+
+// A hub, two servers and many writes take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
