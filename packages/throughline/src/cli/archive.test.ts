@@ -10,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,6 +92,23 @@ describe('export and import', () => {
       await other.close();
     }
     expect(await there.tellJson('verify')).toMatchObject({ findings: [], compared: true });
+  });
+
+  it('write to stdout what came, wherever the network cut it', async () => {
+    const lines = `{"text":"漢字"}\n{"kind":"end","lines":1,"digest":"${'0'.repeat(64)}"}\n`;
+    const bytes = Buffer.from(lines);
+    const cut = bytes.indexOf('漢') + 1;
+    const server = createServer((_request, response) => {
+      response.write(bytes.subarray(0, cut), () => {
+        setTimeout(() => response.end(bytes.subarray(cut)), 50);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const told = await tell('export', made.contextId, '--hub', `http://127.0.0.1:${port}`);
+    server.close();
+    expect(told).toMatchObject({ exitCode: 0, out: lines });
   });
 
   it('refuse what is given wrongly, by its words', async () => {

@@ -60,7 +60,11 @@ export const exportCommand = (surroundings: Surroundings): Command =>
         throw new ThroughlineError('unavailable', 'export: broke off before its end; try again');
       };
       if (output === undefined) {
-        for await (const chunk of noted()) surroundings.stdout.write(Buffer.from(chunk).toString());
+        // A chunk may end within a character.
+        const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+        for await (const chunk of noted()) {
+          surroundings.stdout.write(decoder.decode(chunk, { stream: true }));
+        }
         return;
       }
       await writeWhole(output, noted());
