@@ -49,9 +49,9 @@ const grammarOf = (mediaType: string): string | undefined => {
 export function treeSitter(): CodeReader {
   const loaded = new Map<string, Promise<Parser>>();
   const parserOf = (grammar: string): Promise<Parser> => {
-    const known = loaded.get(grammar) ?? openParser(grammar);
-    loaded.set(grammar, known);
-    return known;
+    const parser = loaded.get(grammar) ?? openParser(grammar);
+    loaded.set(grammar, parser);
+    return parser;
   };
   return async (mediaTypes) => {
     const parsers = new Map<string, Parser>();
@@ -66,16 +66,17 @@ export function treeSitter(): CodeReader {
 }
 
 async function openParser(grammar: string): Promise<Parser> {
-  const { Parser: Made, Language: Grammar } = await packages();
-  const require = createRequire(import.meta.url);
-  const file = require.resolve(`@vscode/tree-sitter-wasm/wasm/tree-sitter-${grammar}.wasm`);
+  const { Parser: Made, Language: Grammar, file } = await packages(grammar);
   await Made.init();
   return new Made().setLanguage(await Grammar.load(await readFile(file)));
 }
 
-async function packages(): Promise<typeof TreeSitter> {
+/** The parser, and where the grammar lies. Both packages are optional: their absence is said in words. */
+async function packages(grammar: string): Promise<typeof TreeSitter & { readonly file: string }> {
   try {
-    return await import('web-tree-sitter');
+    const require = createRequire(import.meta.url);
+    const file = require.resolve(`@vscode/tree-sitter-wasm/wasm/tree-sitter-${grammar}.wasm`);
+    return { ...(await import('web-tree-sitter')), file };
   } catch (error) {
     throw new ThroughlineError(
       'unsupported',
