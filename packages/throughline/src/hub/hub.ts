@@ -213,7 +213,7 @@ export class Hub {
     this.#work = new CaseWork(deps, { access, contexts, registries, labels, erasure });
     this.#grants = new Grants(deps, contexts, quotas);
     this.#quotas = quotas;
-    this.#sweeper = new Sweeper(deps, { cases, contexts, tasks, erasure, content, workers });
+    this.#sweeper = new Sweeper(deps, { ...parts, ...registries, erasure, content });
     const beside = { access, usage, labels, erasure, objects: content.objects };
     this.archive = new Archive(deps, { ...parts, ...beside });
     this.#master = {

@@ -53,6 +53,20 @@ describe.each(stores)('what is kept for a time (%s)', (_name, open) => {
     expect(await refusal(scene.admit(priya, { contextId }))).toBe('context-refused');
   });
 
+  it('is a Dialog that is over once its context is, as far as can be inferred', async () => {
+    const { contextId } = await scene.move(await scene.task(priya), 'completed');
+    const [dialog] = (await scene.hub.caseView(boss, contextId)).dialogs;
+    const { summary } = await scene.hub.caseView(boss, contextId);
+    scene.pass(30 * day);
+    await sweep();
+    const over = (await scene.hub.caseView(boss, summary.activity)).dialogs;
+    expect(over).toMatchObject([
+      { id: dialog?.id, state: 'terminated', reason: 'expired', endInferred: true },
+    ]);
+    const { assertions } = await scene.hub.timeline(boss, summary.activity);
+    expect(assertions.at(-1)).toMatchObject({ source: 'hub', basis: 'observed' });
+  });
+
   it('is refused afterwards like what never was, before and after it is swept', async () => {
     const issued = await scene.move(await scene.task(priya), 'completed');
     const brought = 'ctx_ord123';

@@ -8,6 +8,8 @@ import { contextRecords, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Erasure } from './erasure.ts';
 import { grantRecords } from './grant-records.ts';
+import type { Mappings } from './mappings.ts';
+import { Recorder } from './recorder.ts';
 import { dropAll } from './records.ts';
 import { replyRecords } from './replies.ts';
 import { taskKind, type TaskStore } from './task-records.ts';
@@ -30,6 +32,7 @@ export class Sweeper {
   readonly #erasure: Erasure;
   readonly #content: ContentDesk;
   readonly #workers: Workers;
+  readonly #mappings: Mappings;
 
   constructor(
     deps: Deps,
@@ -40,6 +43,7 @@ export class Sweeper {
       erasure: Erasure;
       content: ContentDesk;
       workers: Workers;
+      mappings: Mappings;
     },
   ) {
     this.#deps = deps;
@@ -49,6 +53,7 @@ export class Sweeper {
     this.#erasure = parts.erasure;
     this.#content = parts.content;
     this.#workers = parts.workers;
+    this.#mappings = parts.mappings;
   }
 
   /** One bounded pass. */
@@ -125,9 +130,23 @@ export class Sweeper {
   ): Promise<'contexts' | undefined> {
     const index = { context: record.key, open: 'yes' };
     if ((await this.#tasks.count(writer, index)) > 0) return postpone(writer, record, until);
+    await this.#expireDialog(writer, record.key);
     await dropAll(writer, grantRecords.kind, { context: record.key });
     await this.#contexts.bury(writer, record.key);
     return 'contexts';
+  }
+
+  /** Nobody ended its Dialog; that it is over is only inferred, and later evidence withdraws it. */
+  async #expireDialog(writer: StoreWriter, ref: string): Promise<void> {
+    const about = await this.#mappings.find(writer, ['context', 'a2a', ref]);
+    const recorder = await Recorder.start(this.#deps, writer);
+    await recorder.workspace.need(about === undefined ? [] : [about]);
+    const dialog = recorder.workspace.graph.dialog(about ?? '');
+    if (dialog === undefined || dialog.state === 'terminated') return;
+    const end = { state: 'terminated', reason: 'expired', inferred: true } as const;
+    const statement = { says: 'dialog.state', ...end } as const;
+    await recorder.say({ about: dialog.id, statement, basis: 'observed' }, 'hub', dialog.activity);
+    await recorder.flush();
   }
 }
 
