@@ -4,14 +4,18 @@ import { told } from '../world/tell.ts';
 const checks = ['answers-found', 'own-shelf-only', 'at-the-same-time', 'word-for-word'];
 
 describe('research over four shelves', () => {
-  it('finds the answer of each step, each reader on its own shelf, all at once', async () => {
-    const { code, names, failed } = await told('research');
-    expect(failed).toEqual([]);
-    expect(names).toEqual(checks);
-    expect(code).toBe(0);
-  });
+  it(
+    'finds the answer of each step, each reader on its own shelf, all at once',
+    { timeout: 120_000 },
+    async () => {
+      const { code, names, failed } = await told('research');
+      expect(failed).toEqual([]);
+      expect(names).toEqual(checks);
+      expect(code).toBe(0);
+    },
+  );
 
-  it.each(checks)('sees that %s is broken on purpose', async (fault) => {
+  it.each(checks)('sees that %s is broken on purpose', { timeout: 120_000 }, async (fault) => {
     const { code, failed } = await told('research', '--fault', fault);
     expect(failed).toContain(fault);
     expect(code).toBe(1);

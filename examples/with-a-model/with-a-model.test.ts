@@ -4,14 +4,18 @@ import { told } from '../world/tell.ts';
 const checks = ['answers', 'leak', 'judged', 'usage'];
 
 describe('a question that models plan, work on and judge', () => {
-  it('ends with the answers, judged, and no canary in any prompt', async () => {
-    const { code, names, failed } = await told('with-a-model');
-    expect(failed).toEqual([]);
-    expect(names).toEqual(checks);
-    expect(code).toBe(0);
-  });
+  it(
+    'ends with the answers, judged, and no canary in any prompt',
+    { timeout: 120_000 },
+    async () => {
+      const { code, names, failed } = await told('with-a-model');
+      expect(failed).toEqual([]);
+      expect(names).toEqual(checks);
+      expect(code).toBe(0);
+    },
+  );
 
-  it.each(checks)('sees that %s is broken on purpose', async (fault) => {
+  it.each(checks)('sees that %s is broken on purpose', { timeout: 120_000 }, async (fault) => {
     const { code, failed } = await told('with-a-model', '--fault', fault);
     expect(failed).toContain(fault);
     expect(code).toBe(1);
