@@ -1,4 +1,4 @@
-import type { StoreReader } from '../store/store.ts';
+import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { KeyBox, Vault } from './vault.ts';
 
 /** Opens the keys of scopes for one reader, each once. */
@@ -18,6 +18,15 @@ export class CaseBoxes {
       this.#boxes.set(scope, await this.#vault.caseBox(this.#reader, scope));
     }
     return this.#boxes.get(scope);
+  }
+
+  /** The same, made when it is not there yet. */
+  async make(writer: StoreWriter, scope: string): Promise<KeyBox> {
+    const known = this.#boxes.get(scope);
+    if (known !== undefined) return known;
+    const box = await this.#vault.caseBoxFor(writer, scope);
+    this.#boxes.set(scope, box);
+    return box;
   }
 
   /** The key that a record is sealed with. */

@@ -96,13 +96,14 @@ export class Cases {
   ): Promise<void> {
     const { vault, now, terms } = this.#deps;
     const at = now().getTime();
-    const known = await this.get(writer, activity);
+    const box = await vault.caseBoxFor(writer, activity);
+    const known = await caseRecords.get(writer, box, activity);
     const { tenant, owner, ref, isInitial = false } = opened;
     const content = known?.content ?? { tenant, owner };
     const isOwners = isInitial && content.owner === owner && content.tenant === tenant;
     const kept = known?.shape.ref ?? (isOwners ? ref : undefined);
     const refs = known?.shape.refs ?? [];
-    await caseRecords.put(writer, await vault.caseBoxFor(writer, activity), {
+    await caseRecords.put(writer, box, {
       key: activity,
       sort: seq,
       index: {

@@ -28,8 +28,11 @@ export function splitContent(value: object): { shape: Fields; content: Fields | 
   return { shape, content: Object.keys(content).length === 0 ? undefined : content };
 }
 
-const stored = z.object({ born: z.int(), value: z.record(z.string(), z.unknown()) });
-const content = z.record(z.string(), z.unknown());
+/** What is in them is looked at with the whole. */
+const fields = z.custom<Fields>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+);
+const stored = z.object({ born: z.int(), value: fields });
 
 /** Case key that covers an object: its Activity's; a Participant has one of its own. */
 export const scopeOf = (id: string, activity: string | undefined): string => activity ?? id;
@@ -116,7 +119,7 @@ export function decodeEdge(
 
 function open(label: string, sealed: Uint8Array | undefined, box: KeyBox | undefined): Fields {
   if (sealed === undefined || box === undefined) return {};
-  return check(content, box.open(label, sealed), label);
+  return check(fields, box.open(label, sealed), label);
 }
 
 const damaged = (id: string, cause?: unknown) =>

@@ -18,13 +18,13 @@ export async function meet(
   party: Party,
 ): Promise<string> {
   const { writer } = recorder;
-  const id = await participants.identify(writer, by.tenant, party);
   const { principal, kind } = party;
   if (principal === by.id) {
-    const isFirst = await participants.settle(writer, by.tenant, party);
+    const { id, isFirst } = await participants.settle(writer, by.tenant, party);
     await recorder.introduce(id, party, { source: id, isFirst });
     return id;
   }
+  const id = await participants.identify(writer, by.tenant, party);
   const source = await participants.identify(writer, by.tenant, { kind, principal: by.id });
   if (principal === undefined) {
     await recorder.introduce(id, party, { source });

@@ -61,20 +61,24 @@ export class Participants {
     await participantRecords.put(writer, vault.domain, { key, index, shape: { id }, content: {} });
   }
 
-  /** Notes that a known party told what it is; false when it did so before. */
-  async settle(writer: StoreWriter, tenant: string, party: Party): Promise<boolean> {
-    const { vault } = this.#deps;
+  /** The same of one that tells what it is itself; `isFirst` when it never did before. */
+  async settle(
+    writer: StoreWriter,
+    tenant: string,
+    party: Party,
+  ): Promise<{ id: string; isFirst: boolean }> {
+    const { vault, ids } = this.#deps;
     const key = this.#key(tenant, party);
-    const known = await participantRecords.get(writer, vault.domain, key);
-    if (known === undefined || known.shape.settled === true) return false;
-    const { id } = known.shape;
+    const known = (await participantRecords.get(writer, vault.domain, key))?.shape;
+    if (known?.settled === true) return { id: known.id, isFirst: false };
+    const id = known?.id ?? ids.make('participant');
     await participantRecords.put(writer, vault.domain, {
       key,
       index: { member: this.#member(tenant, id) },
       shape: { id, settled: true },
       content: {},
     });
-    return true;
+    return { id, isFirst: true };
   }
 
   /** Whether a Participant's id belongs to this tenant. */

@@ -68,7 +68,6 @@ export class Recorder {
   /** Number of the latest and of the first assertion here that changed each. */
   readonly #changed = new Map<string, number>();
   readonly #began = new Map<string, number>();
-  readonly #boxes = new Map<string, KeyBox>();
   #next: number;
 
   /** `observer`: finds again the tasks that are bound here, by what it knows: their local ids. */
@@ -106,8 +105,12 @@ export class Recorder {
   }
 
   /** `source`: a Participant's id, or `hub`; `near`: the Activity that it is said in, if known. */
-  async say(input: DraftInput, source: string, near?: string): Promise<void> {
-    const draft = draftSchema.parse(input);
+  say(input: DraftInput, source: string, near?: string): Promise<void> {
+    return this.sayParsed(draftSchema.parse(input), source, near);
+  }
+
+  /** The same of what was looked at on its way in. */
+  async sayParsed(draft: Draft, source: string, near?: string): Promise<void> {
     await this.workspace.prepare(draft);
     await this.#needTwin(draft);
     const activity = this.#activityOf(draft, near);
@@ -196,6 +199,8 @@ export class Recorder {
     await this.workspace.need([id]);
     const known = this.workspace.graph.participant(id);
     const { kind, name, url } = isFirst ? { ...known, ...party } : { ...party, ...known };
+    // Told at each meeting, and news at the first of them as a rule.
+    if (known?.kind === kind && known.name === name && known.url === url) return;
     const named = {
       ...(name === undefined ? {} : { name }),
       ...(url === undefined ? {} : { url }),
@@ -244,12 +249,8 @@ export class Recorder {
     return near;
   }
 
-  async #box(scope: string): Promise<KeyBox> {
-    const known = this.#boxes.get(scope);
-    if (known !== undefined) return known;
-    const box = await this.#deps.vault.caseBoxFor(this.#writer, scope);
-    this.#boxes.set(scope, box);
-    return box;
+  #box(scope: string): Promise<KeyBox> {
+    return this.workspace.boxes.make(this.#writer, scope);
   }
 
   async #entry(assertion: Assertion): Promise<LogEntry> {

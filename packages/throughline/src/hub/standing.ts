@@ -68,7 +68,10 @@ export class Standing {
   readonly #recorder: Recorder;
   readonly #participants: Participants;
   readonly #by: Principal;
-  readonly #source: string;
+  /** The Participant whose word it is. */
+  readonly source: string;
+  /** Activities with a Participant that takes part in them; nobody leaves one meanwhile. */
+  readonly #met = new Set<string>();
 
   constructor(
     recorder: Recorder,
@@ -78,14 +81,14 @@ export class Standing {
     this.#recorder = recorder;
     this.#participants = participants;
     this.#by = by;
-    this.#source = source;
+    this.source = source;
   }
 
   /** Gives the draft as it may be said; `not-found` for what it has no say about. */
   async check(draft: Draft): Promise<Draft> {
     const { about, statement } = draft;
     const { graph } = this.#recorder.workspace;
-    const source = this.#source;
+    const { source } = this;
     const isNew = graph.object(about) === undefined && graph.relationship(about) === undefined;
     if (await this.#isClaim(draft)) return draft;
     for (const id of namedIn(draft))
@@ -124,26 +127,34 @@ export class Standing {
     const { type, from, to } = statement;
     if (!ruleOf(type).acyclic || [from, to].some((id) => kindOf(id) !== 'task')) return false;
     const { graph } = this.#recorder.workspace;
-    if (!hasSay(graph, this.#source, from) || hasSay(graph, this.#source, to)) return false;
+    if (!hasSay(graph, this.source, from) || hasSay(graph, this.source, to)) return false;
     await this.takesPart(from);
     return true;
   }
 
   /** Refuses unless the object is in an Activity that the Participant takes part in. */
   async takesPart(id: string): Promise<void> {
-    const { graph, reader } = this.#recorder.workspace;
+    const { graph } = this.#recorder.workspace;
     const activity = graph.activityOf(id) ?? graph.relationship(id)?.activity;
-    const takesPart =
-      activity !== undefined &&
-      (await this.#participants.takesPart(reader, activity, this.#source));
+    const takesPart = activity !== undefined && (await this.#isIn(activity, this.source));
     const { tenant } = this.#by;
     authorize(this.#by, 'assert', { tenant, takesPart }, () => notFound('object', id));
+  }
+
+  async #isIn(activity: string, participant: string): Promise<boolean> {
+    const { reader } = this.#recorder.workspace;
+    const name = `${activity}/${participant}`;
+    const isIn =
+      this.#met.has(name) || (await this.#participants.takesPart(reader, activity, participant));
+    if (isIn) this.#met.add(name);
+    return isIn;
   }
 
   /** Participants of the tenant may be named; all else only where one takes part. */
   async #meets(id: string): Promise<void> {
     if (kindOf(id) !== 'participant') return this.takesPart(id);
     const { reader } = this.#recorder.workspace;
+    if (id === this.source) return;
     if (await this.#participants.isOf(reader, this.#by.tenant, id)) return;
     throw notFound('participant', id);
   }
@@ -152,19 +163,19 @@ export class Standing {
     statement: Extract<Statement, { says: 'relationship.asserted' }>,
   ): Promise<void> {
     const { from, to } = statement;
-    const { graph, reader } = this.#recorder.workspace;
+    const { graph } = this.#recorder.workspace;
     const own = new Set<string>();
     for (const id of [from, to]) {
       if (kindOf(id) === 'resource' && (await this.#isMaker(id))) own.add(id);
-      if (kindOf(id) !== 'participant' || id === this.#source) continue;
+      if (kindOf(id) !== 'participant' || id === this.source) continue;
       // Whom one has not met in the Activity does not exist for one.
       const activity = graph.activityOf(id === from ? to : from) ?? '';
-      if (!(await this.#participants.takesPart(reader, activity, id))) {
+      if (!(await this.#isIn(activity, id))) {
         throw notFound('participant', id);
       }
     }
-    if (!mayRelate(graph, this.#source, statement, (id) => own.has(id))) {
-      const unsaid = own.has(from) || hasSay(graph, this.#source, from) ? to : from;
+    if (!mayRelate(graph, this.source, statement, (id) => own.has(id))) {
+      const unsaid = own.has(from) || hasSay(graph, this.source, from) ? to : from;
       throw notFound('object', unsaid);
     }
   }
@@ -180,7 +191,7 @@ export class Standing {
     const known = graph.resource(about);
     if (known === undefined || (await this.#isMaker(about))) return draft;
     await workspace.needLineage([about]);
-    if (!hasSay(graph, this.#source, about)) throw notFound('object', about);
+    if (!hasSay(graph, this.source, about)) throw notFound('object', about);
     const { name, mediaType, locator } = known;
     const stays = {
       ...(name === undefined ? {} : { name }),
@@ -193,8 +204,10 @@ export class Standing {
   /** Whether this Participant made the object known. */
   async #isMaker(about: string): Promise<boolean> {
     const { said, workspace } = this.#recorder;
-    const now = said.find((each) => each.about === about)?.source;
-    return ((await originOf(workspace.reader, about)) ?? now) === this.#source;
+    const origin = workspace.born.has(about)
+      ? await originOf(workspace.reader, about)
+      : said.find((each) => each.about === about)?.source;
+    return origin === this.source;
   }
 }
 

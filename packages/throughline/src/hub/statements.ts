@@ -89,7 +89,10 @@ export class Statements {
       const recorder = await Recorder.start(this.#deps, writer, by);
       const source = await meet(recorder, participants, by, ownParty(by));
       const said: (string | null)[] = [];
-      for (const draft of drafts) said.push(await this.#say(recorder, draft, by, source));
+      // All that they name in few questions.
+      await recorder.workspace.prepare(...drafts);
+      const standing = new Standing(recorder, participants, { by, source });
+      for (const draft of drafts) said.push(await this.#say(recorder, standing, draft, by));
       const { activities, seq } = await recorder.flush();
       for (const activity of activities) {
         await cases.touch(writer, activity, seq, { tenant: by.tenant, owner: by.id });
@@ -100,17 +103,15 @@ export class Statements {
 
   async #say(
     recorder: Recorder,
+    standing: Standing,
     draft: Draft,
     by: Principal,
-    source: string,
   ): Promise<string | null> {
-    const { participants, mappings } = this.#registries;
-    await recorder.workspace.prepare(draft);
-    const earlier = await this.#repeated(recorder, draft, by, source);
+    const { mappings } = this.#registries;
+    const earlier = await this.#repeated(recorder, standing, draft);
     if (earlier !== undefined) return earlier;
-    const standing = new Standing(recorder, participants, { by, source });
     const [saidBefore, keptBefore] = [recorder.said.length, recorder.conflicts.length];
-    await recorder.say(await standing.check(draft), source);
+    await recorder.sayParsed(await standing.check(draft), standing.source);
     const { statement, about } = draft;
     const isKept = recorder.conflicts.length > keptBefore;
     if (!isKept && statement.says === 'dialog.bound' && statement.local.endpoint !== undefined) {
@@ -124,16 +125,14 @@ export class Statements {
   /** The assertion of which an opening says again what the object began with. */
   async #repeated(
     recorder: Recorder,
+    standing: Standing,
     draft: Draft,
-    by: Principal,
-    source: string,
   ): Promise<string | undefined> {
     const { workspace, said } = recorder;
     const { about, statement } = draft;
     const { graph } = workspace;
     const isKnown = graph.object(about) !== undefined || graph.relationship(about) !== undefined;
     if (!openings.has(statement.says) || !isKnown) return undefined;
-    const standing = new Standing(recorder, this.#registries.participants, { by, source });
     await standing.takesPart(about);
     const earlier = said.filter((each) => each.about === about);
     for (const entry of await workspace.reader.log({ about, after: 0, limit: 64 })) {

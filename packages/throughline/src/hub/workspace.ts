@@ -1,5 +1,5 @@
 import { Graph, kindOf } from '../graph/index.ts';
-import type { Draft } from '../model/index.ts';
+import { ruleOf, type Draft } from '../model/index.ts';
 import type { StoredEdge, StoredObject, StoreReader } from '../store/store.ts';
 import { CaseBoxes } from './case-boxes.ts';
 import { decodeEdge, decodeObject, scopeOf } from './graph-codec.ts';
@@ -28,8 +28,8 @@ export class Workspace {
   /** Number of the assertion that an object or relationship began with. */
   readonly born = new Map<string, number>();
   readonly #opens: boolean;
+  /** Objects, and other questions by words that are no id. */
   readonly #asked = new Set<string>();
-  readonly #edgesFrom = new Set<string>();
 
   /** With `shapes` nothing is unsealed: enough for counting and for states. */
   constructor(vault: Vault, reader: StoreReader, load: 'all' | 'shapes' = 'all') {
@@ -48,14 +48,36 @@ export class Workspace {
     }
   }
 
-  /** Everything that the fold looks at for this statement. */
-  async prepare(draft: Draft): Promise<void> {
-    const { statement, about } = draft;
-    await this.need(namedIn(draft).filter((id) => kindOf(id) !== undefined));
-    if (statement.says === 'relationship.asserted') {
-      await this.needLineage([statement.from, statement.to]);
+  /** Everything that the fold looks at for these statements, but for what the ones before them change. */
+  async prepare(...drafts: readonly Draft[]): Promise<void> {
+    await this.need(drafts.flatMap(namedIn).filter((id) => kindOf(id) !== undefined));
+    const edges = drafts.filter(({ statement }) => statement.says.startsWith('relationship.'));
+    const ends = edges.flatMap(({ statement }) =>
+      'from' in statement ? [statement.from, statement.to] : [],
+    );
+    // Of what is not stored yet nothing is stored either.
+    await this.#needOut(ends.filter((id) => this.born.has(id)));
+    for (const { about, statement } of edges) {
+      await this.needEdge(about);
+      if (!('from' in statement)) continue;
+      const { type, from, to } = statement;
+      if (ruleOf(type).acyclic && !(await this.#isLeaf(from, type))) {
+        await this.needLineage([to], type);
+      }
     }
-    if (statement.says.startsWith('relationship.')) await this.needEdge(about);
+  }
+
+  /** Nothing comes from it by this type, so no circle can run through it, wherever it comes from. */
+  async #isLeaf(id: string, type: string): Promise<boolean> {
+    const { graph, born } = this;
+    if (graph.in(id, [type]).length > 0 || graph.members(id).length > 0) return false;
+    if (!born.has(id)) return true;
+    if (kindOf(id) !== 'task' && kindOf(id) !== 'resource') return false;
+    const name = `${type} to ${id}`;
+    if (this.#asked.has(name)) return true;
+    const edges = await this.reader.edges([id], { direction: 'in', types: [type] });
+    if (edges.length === 0) this.#asked.add(name);
+    return edges.length === 0;
   }
 
   /** Resources of an Activity, by which the same bytes are known again; gives their ids. */
@@ -68,21 +90,31 @@ export class Workspace {
     return ids;
   }
 
-  /** Active relationships out of these, and out of all that those lead up to. */
-  async needLineage(ids: readonly string[]): Promise<void> {
-    let level = ids.filter((id) => !this.#edgesFrom.has(id));
+  /** Active relationships out of these, and out of all that those lead up to; of one type where given. */
+  async needLineage(ids: readonly string[], type?: string): Promise<void> {
+    const seen = new Set(ids);
+    let level = [...seen];
     while (level.length > 0) {
-      for (const id of level) this.#edgesFrom.add(id);
-      const edges = await this.reader.edges(level, { direction: 'out' });
-      for (const edge of edges) await this.#link(edge);
-      await this.need([...level, ...edges.map(({ to }) => to)]);
-      const above = new Set(edges.map(({ to }) => to));
-      for (const id of level) {
-        const dialog = this.graph.task(id)?.dialog;
-        if (dialog !== undefined) above.add(dialog);
-      }
-      level = [...above].filter((id) => !this.#edgesFrom.has(id));
+      await this.#needOut(level, type);
+      const types = type === undefined ? undefined : [type];
+      const above = level.flatMap((id) => [
+        ...this.graph.out(id, types).map(({ to }) => to),
+        ...[this.graph.task(id)?.dialog].flatMap((dialog) => dialog ?? []),
+      ]);
+      level = [...new Set(above)].filter((id) => !seen.has(id));
+      for (const id of level) seen.add(id);
     }
+  }
+
+  /** Active relationships out of these, with both ends. */
+  async #needOut(ids: readonly string[], type = ''): Promise<void> {
+    const some = [...new Set(ids)].filter((id) => !this.#asked.has(` from ${id}`));
+    const level = some.filter((id) => this.#fresh([`${type} from ${id}`]).length > 0);
+    if (level.length === 0) return;
+    const types = type === '' ? {} : { types: [type] };
+    const edges = await this.reader.edges(level, { direction: 'out', ...types });
+    for (const edge of edges) await this.#link(edge);
+    await this.need([...level, ...edges.map(({ to }) => to)]);
   }
 
   /** The whole of one Activity, with the Participants in it; false when it was too much. */
@@ -128,7 +160,8 @@ export class Workspace {
 
   /** One relationship with both its ends. */
   async needEdge(id: string): Promise<void> {
-    if (this.graph.relationship(id) !== undefined) return;
+    if (this.graph.relationship(id) !== undefined || this.#fresh([`edge ${id}`]).length === 0)
+      return;
     const edge = await this.reader.edge(id);
     if (edge === undefined) return;
     await this.#link(edge);
