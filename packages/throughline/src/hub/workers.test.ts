@@ -53,9 +53,10 @@ describe.each(stores)('tasks whose process is gone (%s)', (_name, open) => {
     expect(await beat('second')).toMatchObject({ due: false });
   });
 
-  it('are taken up by another one, each once', async () => {
+  // More than one taking holds, written one by one on a busy machine.
+  it('are taken up by another one, each once', { timeout: 30_000 }, async () => {
     const more = [task.id];
-    for (let i = 0; i < 30; i++) more.push((await save(await scene.task(priya), 'first')).id);
+    for (let i = 0; i < 26; i++) more.push((await save(await scene.task(priya), 'first')).id);
     scene.pass(leaseMs + 1);
     expect(await beat('second')).toMatchObject({ due: true });
     const [one, other] = await Promise.all([takeUp('second'), takeUp('third')]);
