@@ -100,8 +100,9 @@ describe('content in another store', () => {
     expect(Buffer.from(bytes).toString()).toBe('judged');
     expect(asked).toBe(1);
     // A name that has a good and a bad address is not called at all.
-    const both = () => Promise.resolve(['127.0.0.1', '10.0.0.1']);
-    expect(await codeOf(read(`http://store.test:${port}/x`, { resolve: both }))).toBe('invalid');
+    answers.push(['127.0.0.1', '10.0.0.1']);
+    asked = 2;
+    expect(await codeOf(read(`http://store.test:${port}/x`, { resolve }))).toBe('invalid');
   });
 
   it('is not looked for where a redirect leads off the list', async () => {
@@ -155,22 +156,22 @@ const handler: AgentHandler = async (context, io) => {
   await io.itemDone('one', content.text());
 };
 
-describe('an agent that is handed foreign content', () => {
-  /** Hands over a piece that lies at `uri`, said to be `text`. */
-  async function handed(uri: string, text: string, foreign?: ForeignOptions) {
-    const means = foreign === undefined ? {} : { foreign: createForeignContent(foreign) };
-    const { url } = await world.serve({ handler, onMessage, ...means });
-    const { parts, metadata, context } = await world.handOver(url, text, (given) => ({
-      ...given,
-      ContextItems: given.ContextItems.map((item) => ({ ...item, ContextURI: uri })),
-    }));
-    const access = Object(metadata[contentAccessKey]);
-    const id = context.ContextItems[0]?.ContextID ?? '';
-    const items = { [id]: { ...access.items[id], token: 'store.own.token' } };
-    const shown = { ...metadata, [contentAccessKey]: { ...access, items } };
-    return { task: await world.send(url, parts, { metadata: shown }), hubToken: access.token };
-  }
+/** Hands over a piece that lies at `uri`, said to be `text`. */
+async function handed(uri: string, text: string, foreign?: ForeignOptions) {
+  const means = foreign === undefined ? {} : { foreign: createForeignContent(foreign) };
+  const { url } = await world.serve({ handler, onMessage, ...means });
+  const { parts, metadata, context } = await world.handOver(url, text, (given) => ({
+    ...given,
+    ContextItems: given.ContextItems.map((item) => ({ ...item, ContextURI: uri })),
+  }));
+  const access = Object(metadata[contentAccessKey]);
+  const id = context.ContextItems[0]?.ContextID ?? '';
+  const items = { [id]: { ...access.items[id], token: 'store.own.token' } };
+  const shown = { ...metadata, [contentAccessKey]: { ...access, items } };
+  return { task: await world.send(url, parts, { metadata: shown }), hubToken: access.token };
+}
 
+describe('an agent that is handed foreign content', () => {
   it('reads it from a store that is listed, and shows that store no token of the hub', async () => {
     const seen: string[] = [];
     const port = await store((request, response) => {
