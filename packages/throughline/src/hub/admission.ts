@@ -20,7 +20,7 @@ import type { Quotas } from './quotas.ts';
 import { workerKey } from './worker-keys.ts';
 import type { Workers } from './workers.ts';
 import type { Replies } from './replies.ts';
-import { guardTask, isOver, type LiveTask, type TaskStore } from './task-records.ts';
+import { contextName, guardTask, isOver, type LiveTask, type TaskStore } from './task-records.ts';
 
 interface Parts {
   readonly contexts: Contexts;
@@ -116,8 +116,11 @@ export class Admissions {
     const task = await this.#tasks.get(reader, principal.tenant, taskId);
     const context = await this.#contexts.byRef(reader, principal, task?.shape.ref);
     authorize(principal, 'get', task && guardTask(task, context), refusal);
-    if (task === undefined || context === undefined || task.content.agent !== agent)
-      throw refusal();
+    if (task === undefined || task.content.agent !== agent) throw refusal();
+    // A task that one may read can outlive its context: it is there, and takes nothing more.
+    if (context === undefined) {
+      throw contextRefused(contextId ?? contextName(task, context, principal.id));
+    }
     const names = [nameFor(context, principal.id), context.ref];
     if (contextId !== undefined && !names.includes(contextId)) {
       throw new ThroughlineError(

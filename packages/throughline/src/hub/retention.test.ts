@@ -53,6 +53,19 @@ describe.each(stores)('what is kept for a time (%s)', (_name, open) => {
     expect(await refusal(scene.admit(priya, { contextId }))).toBe('context-refused');
   });
 
+  it('is a task that may be read and takes no message once its context is gone', async () => {
+    const longer = await Scene.open(open, { contextTtlMs: 30 * day, taskTtlMs: 90 * day });
+    const task = await longer.move(await longer.task(priya), 'completed');
+    const send = (by: Principal) => refused(longer.admit(by, { taskId: task.id }));
+    longer.pass(30 * day);
+    const before = await send(priya);
+    expect(before).toMatchObject({ code: 'context-refused' });
+    expect(await longer.hub.sweep()).toMatchObject({ contexts: 1, tasks: 0 });
+    expect(await longer.hub.loadTask({ principal: priya }, task.id)).toMatchObject({ id: task.id });
+    expect(await send(priya)).toMatchObject({ code: before.code, message: before.message });
+    expect(await send(bob)).toMatchObject({ code: 'not-found' });
+  });
+
   it('is a Dialog that is over once its context is, as far as can be inferred', async () => {
     const { contextId } = await scene.move(await scene.task(priya), 'completed');
     const [dialog] = (await scene.hub.caseView(boss, contextId)).dialogs;
