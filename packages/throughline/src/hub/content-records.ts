@@ -106,7 +106,8 @@ export class ContentEnd {
   }
 }
 
-const storedBy = ({ tenant, keeper }: Content, bytes: number): Stored => ({
+/** For quotas. */
+export const storedBy = ({ tenant, keeper }: Content, bytes: number): Stored => ({
   tenant,
   id: keeper,
   bytes,

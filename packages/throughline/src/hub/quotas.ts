@@ -28,6 +28,7 @@ const minuteMs = 60_000;
 const quotaRecords = new Records('quota', quotasSchema, z.object({}));
 /** What can't be counted from what is stored: sums of bytes. */
 const sumRecords = new Records('usage', z.object({ bytes: z.int() }), z.object({}));
+export const sumKind: string = sumRecords.kind;
 
 type Who = Pick<Principal, 'tenant' | 'id'>;
 /** Bytes that somebody keeps here. */
@@ -80,9 +81,24 @@ export class Quotas {
   /** Counts bytes that are about to be kept; throws `quota` when they are too many. */
   async store(writer: StoreWriter, who: Who, bytes: number): Promise<void> {
     await this.checkBytes(writer, who, bytes);
+    await this.count(writer, who, bytes);
+  }
+
+  /** The same without a limit, for what was stored elsewhere before. */
+  async count(writer: StoreWriter, who: Who, bytes: number): Promise<void> {
     for (const scope of ['principal', 'tenant'] as const) {
       await this.#setSum(writer, scope, who, (await this.#sum(writer, scope, who)) + bytes);
     }
+  }
+
+  /** Puts what is stored in place of the sums with these keys, where nobody can tell whose it was that went. */
+  async recount(
+    writer: StoreWriter,
+    sums: readonly string[],
+    all: readonly Stored[],
+  ): Promise<void> {
+    for (const key of sums) await writer.deleteRecord({ kind: sumKind, key });
+    for (const { bytes, ...who } of all) await this.count(writer, who, bytes);
   }
 
   /** Throws `quota` when so many bytes more would be too many. */

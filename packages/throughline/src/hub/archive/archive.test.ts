@@ -155,6 +155,27 @@ describe.each(stores)('export and import on %s', { timeout: 20_000 }, (_, open) 
     expect(await there.state()).toMatchObject({ hash });
   });
 
+  test('a file is taken in whole where it is more than a quota lets anybody put', async () => {
+    const scene = await Scene.open(open);
+    await lived(scene);
+    const file = await bytesOf(scene.hub.archive.exporting.tenant(boss));
+    const there = await Scene.open(open, other);
+    await there.hub.setQuotas(boss, { tenant: { bytes: 10 }, principal: {} });
+    await there.hub.archive.importing.import(fileOf(file));
+    expect(await bytesOf(there.hub.archive.exporting.tenant(boss))).toBe(file);
+    expect((await there.hub.quotaReport(boss)).used.tenant?.bytes).toBe(offloaded.length);
+  });
+
+  test('an entry that is there twice is taken in once', async () => {
+    const scene = await Scene.open(open);
+    await lived(scene);
+    const file = await bytesOf(scene.hub.archive.exporting.tenant(boss));
+    const twice = altered(file, (lines) => lines.toSpliced(5, 0, lines[4] ?? ''));
+    const there = await Scene.open(open, other);
+    await there.hub.archive.importing.import(fileOf(twice));
+    expect(await bytesOf(there.hub.archive.exporting.tenant(boss))).toBe(file);
+  });
+
   test('an older file does not bring back what was erased since', async () => {
     const scene = await Scene.open(open);
     const { contextId } = await lived(scene);

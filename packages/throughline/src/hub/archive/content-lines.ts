@@ -152,6 +152,7 @@ export async function putContent(
     expected: 0,
   });
   if (place === undefined) return;
-  await parts.quotas.store(writer, { tenant, id: keeper }, size);
+  // Counted and not refused: half of a file would be left.
+  await parts.quotas.count(writer, { tenant, id: keeper }, size);
   await parts.objects.keep(writer, place, activity);
 }

@@ -146,8 +146,12 @@ export class Importing {
     }
     await this.#deps.store.write(async (writer) => {
       const recorder = await Recorder.start(this.#deps, writer);
+      const taken = new Set<string>();
       for (const line of lines) {
-        if (line.kind === 'entry') await this.#take(recorder, line);
+        // One that is there twice counts once, as it does where it was taken in before.
+        if (line.kind !== 'entry' || taken.has(line.id)) continue;
+        taken.add(line.id);
+        await this.#take(recorder, line);
       }
       await recorder.flush();
       for (const { activity, seq } of recorder.said) this.#note(activity, seq);

@@ -92,6 +92,13 @@ describe.each(stores)('backup and restore on %s', { timeout: 20_000 }, (_, open)
     const content = { activity, resource: master.newId('resource'), mediaType: 'text/plain' };
     const { uri } = await master.putContent({ ...content, bytes: Buffer.from('terms') });
     const token = await master.readToken({ uris: [uri], audience: 'checker', seconds: 60 });
+    const gone = await master.locate(task.id);
+    await master.putContent({
+      ...content,
+      activity: gone.activity,
+      resource: master.newId('resource'),
+      bytes: Buffer.from('erased'),
+    });
     const kept = await backUp(scene);
     await scene.hub.eraseCase(priya, task.contextId);
     await scene.hub.revokeKey(boss, made.id);
@@ -100,12 +107,16 @@ describe.each(stores)('backup and restore on %s', { timeout: 20_000 }, (_, open)
     const newer = await backUp(scene);
 
     const old = await restored(await open(), files(kept));
+    expect((await old.hub.quotaReport(boss, desk.id)).used.principal).toMatchObject({ bytes: 11 });
     expect((await old.hub.caseView(priya, task.contextId)).summary.objective).toBe(secret);
     expect(await old.hub.authenticate(`Bearer ${made.key}`)).toMatchObject({ id: 'bob' });
 
     expect(await old.hub.agent(checker).getContent(uri, token)).toBeDefined();
 
     const there = await restored(await open(), files(kept, newer));
+    expect(await there.hub.quotaReport(boss, desk.id)).toMatchObject({
+      used: { tenant: { bytes: 5 }, principal: { bytes: 5 } },
+    });
     expect(await refused(there.hub.agent(checker).getContent(uri, token))).toBeDefined();
     expect(await refused(there.hub.caseView(priya, task.contextId))).toBeDefined();
     const shell = await there.hub.caseView(boss, summary.activity);

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { idKind } from '../../model/index.ts';
 import type { Store, StoredLogEntry, StoredRecord, StoreWriter } from '../../store/index.ts';
+import { CaseBoxes } from '../case-boxes.ts';
+import { contentNotes, storedBy } from '../content-records.ts';
 import type { Contexts } from '../contexts.ts';
 import { contextRecords } from '../contexts.ts';
 import type { Deps } from '../deps.ts';
@@ -11,6 +13,7 @@ import { scopeOf } from '../graph-codec.ts';
 import { keyRecords } from '../keys.ts';
 import { messageRecords } from '../messages.ts';
 import type { Registries } from '../observing.ts';
+import { sumKind, type Quotas, type Stored } from '../quotas.ts';
 import { dropAll, toJson } from '../records.ts';
 import { caseKeyKind, domainMark, Vault } from '../vault.ts';
 import type { Moment } from './backup.ts';
@@ -191,29 +194,55 @@ const damaged = (what: string): ThroughlineError =>
 /** Makes true in a filled store what the ledger says was destroyed since, and opens it for hubs. */
 export async function finishRestore(
   deps: Deps,
-  parts: { contexts: Contexts; registries: Registries; erasure: Erasure },
+  parts: { contexts: Contexts; registries: Registries; erasure: Erasure; quotas: Quotas },
 ): Promise<void> {
   const { store } = deps;
-  const scopes: string[] = [];
-  for (let after: string | undefined, isEnd = false; !isEnd;) {
-    const query = { limit: 1_000, ...(after === undefined ? {} : { after }) };
-    const found = await store.read((reader) => reader.scan(query));
-    for (const row of found.rows) {
-      if (!('record' in row) || row.record.kind !== caseKeyKind) continue;
-      if (row.record.sealed === undefined) scopes.push(row.record.key);
-    }
-    after = found.next;
-    isEnd = after === undefined;
-  }
+  const { scopes, sums, kept } = await look(deps);
   for (const scope of scopes) {
     await store.write((writer) => destroyAgain(parts, writer, scope));
   }
   await store.write(async (writer) => {
     const mark = await writer.record(domainMark);
     if (mark === undefined) throw damaged('is whole, but the mark of its domain is missing');
+    await parts.quotas.recount(writer, sums, kept);
     await writer.putRecord({ ...mark, shape: {} });
     await renewIncarnation(deps, writer);
   });
+}
+
+interface Found {
+  /** Whose keys are destroyed. */
+  readonly scopes: readonly string[];
+  /** Keys of the sums of bytes, which count what was erased since as well. */
+  readonly sums: readonly string[];
+  /** Bytes that can still be read, by keeper. */
+  readonly kept: readonly Stored[];
+}
+
+async function look({ store, vault }: Deps): Promise<Found> {
+  const [scopes, sums]: [string[], string[]] = [[], []];
+  const kept = new Map<string, Stored>();
+  for (let after: string | undefined, isEnd = false; !isEnd;) {
+    const query = { limit: 1_000, ...(after === undefined ? {} : { after }) };
+    after = await store.read(async (reader) => {
+      const boxes = new CaseBoxes(vault, reader);
+      const { rows, next } = await reader.scan(query);
+      for (const { record } of rows.filter((row) => 'record' in row)) {
+        const { kind, key, sealed } = record;
+        if (kind === caseKeyKind && sealed === undefined) scopes.push(key);
+        if (kind === sumKind) sums.push(key);
+        if (kind !== contentNotes.kind) continue;
+        const { shape, content } = contentNotes.open(record, await boxes.for(record));
+        if (content === undefined) continue;
+        const { tenant, id, bytes } = storedBy(content, shape.size);
+        const name = JSON.stringify([tenant, id]);
+        kept.set(name, { tenant, id, bytes: bytes + (kept.get(name)?.bytes ?? 0) });
+      }
+      return next;
+    });
+    isEnd = after === undefined;
+  }
+  return { scopes, sums, kept: [...kept.values()] };
 }
 
 async function destroyAgain(
