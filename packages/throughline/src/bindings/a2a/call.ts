@@ -3,8 +3,24 @@ import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension, type Envelope } from '../../model/envelope.ts';
 import type { Caller, Principal } from '../../model/principal.ts';
 import type { Trace } from '../../telemetry/trace.ts';
+import type { A2aPorts } from './ports.ts';
 
 const stateKey = 'throughline.call';
+/** Longest credential that is looked at: with what else a call carries, a hub reads headers up to 16 KiB. */
+const credentialBytes = 15_360;
+
+/** Whose credential it is. Throws `unauthenticated`, for one that is longer than any without asking. */
+export async function authenticated(
+  ports: Pick<A2aPorts, 'authenticate'>,
+  credential: string | undefined,
+): Promise<Caller> {
+  if (credential === undefined) return { principal: await ports.authenticate(credential) };
+  if (credential.length > credentialBytes) {
+    const what = `the credential is over ${credentialBytes} bytes; send a key of this hub as Bearer`;
+    throw new ThroughlineError('unauthenticated', what);
+  }
+  return { principal: await ports.authenticate(credential), credential };
+}
 
 /** What the route established about a call; travels in the SDK's call context. */
 class Call {

@@ -5,7 +5,7 @@ import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Metadata } from '@grpc/grpc-js';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
-import { callContext } from './call.ts';
+import { authenticated, callContext } from './call.ts';
 import { grpcCodeFor, toA2aError } from './errors.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
 import { parseIJson } from './i-json.ts';
@@ -31,14 +31,12 @@ export async function grpcContext(
   card: AgentCard,
   served: string,
 ): Promise<ServerCallContext> {
-  const credential = valueOf(metadata, 'authorization');
-  const principal = await ports.authenticate(credential);
+  const caller = await authenticated(ports, valueOf(metadata, 'authorization'));
   const version = versionOf(valueOf(metadata, A2A_VERSION_HEADER));
   requireVersion(version, served, card, 'GRPC');
   const extensions = Extensions.parseServiceParameter(
     valueOf(metadata, HTTP_EXTENSION_HEADER) ?? valueOf(metadata, LEGACY_HTTP_EXTENSION_HEADER),
   );
-  const caller = { principal, ...(credential === undefined ? {} : { credential }) };
   const context = callContext(caller, {
     version,
     extensions,

@@ -6,7 +6,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 import type { Caller } from '../../model/principal.ts';
-import { callContext } from './call.ts';
+import { authenticated, callContext } from './call.ts';
 import { parseCursor } from './marks.ts';
 import type { A2aPorts } from './ports.ts';
 import { eventStream } from './sse.ts';
@@ -25,10 +25,8 @@ export function door(
   failed: Failed,
 ): MiddlewareHandler<A2aEnv> {
   return async (c, next) => {
-    const credential = c.req.header('authorization');
     try {
-      const principal = await ports.authenticate(credential);
-      c.set('caller', { principal, ...(credential === undefined ? {} : { credential }) });
+      c.set('caller', await authenticated(ports, c.req.header('authorization')));
     } catch (error) {
       return failed(c, error);
     }

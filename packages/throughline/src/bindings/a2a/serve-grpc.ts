@@ -27,8 +27,6 @@ export interface ServedGrpc {
   close(timeoutMs: number): Promise<void>;
 }
 
-/** Largest header block of a call, as over HTTP. */
-const metadataBytes = 16_384;
 const callsPerConnection = 256;
 const pingMs = 15_000;
 
@@ -44,7 +42,6 @@ export async function openGrpc(options: GrpcOptions = {}): Promise<ServedGrpc> {
   const server = new grpc.Server({
     'grpc.max_receive_message_length': bodyLimit,
     'grpc.max_concurrent_streams': callsPerConnection,
-    'grpc.max_metadata_size': metadataBytes,
     'grpc.keepalive_time_ms': pingMs,
   });
   const target = Promise.withResolvers<GrpcTarget>();
