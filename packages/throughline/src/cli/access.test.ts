@@ -189,6 +189,7 @@ describe('what is not one’s own', () => {
     'post /cases/{id}/undo': 'context',
     'get /cases/{id}/timeline': 'context',
     'get /cases/{id}/feed': 'context',
+    'get /cases/{id}/export': 'context',
     'get /cases/{id}/handovers/{taskId}/texts': 'context',
     'post /contexts/{id}/grants': 'context',
     'get /contexts/{id}/grants': 'context',
