@@ -48,6 +48,12 @@ export interface ServeAgentOptions {
   readonly proofKey?: ProofKey;
   /** Stores other than the hub's that ContextURIs may lead to; see `createForeignContent`. Default: none. */
   readonly foreign?: ForeignContent;
+  /**
+   * Told after a task was cancelled on request, also one that waits for an answer, where no handler runs:
+   * for what goes on elsewhere because of it, as a Master's run does. A cancellation that is repeated is
+   * told again.
+   */
+  readonly onCancel?: (taskId: string) => Promise<void> | void;
   readonly now?: () => Date;
   /** Told of what callers do not see; must not throw. */
   readonly onFault?: (error: unknown, about: { taskId?: string }) => void;

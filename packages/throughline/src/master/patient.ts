@@ -12,7 +12,7 @@ export function patient(
   signal?: AbortSignal,
   backoff: Backoff = hubAway,
 ): MasterPorts {
-  const options = signal === undefined ? {} : { signal };
+  const options = { keepsAlive: true, ...(signal && { signal }) };
   const wait = <T>(call: () => Promise<T>): Promise<T> => retrying(backoff, call, options);
   return {
     newId: (kind) => ports.newId(kind),

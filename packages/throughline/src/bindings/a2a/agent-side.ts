@@ -52,6 +52,8 @@ export interface AgentSideOptions {
   readonly now?: (() => Date) | undefined;
   /** Told of faults that callers do not see in full; must not throw. */
   readonly onFault?: ((error: unknown, about: { taskId?: string }) => void) | undefined;
+  /** Told after a task was cancelled on request, also one that nobody worked on; perhaps more than once. */
+  readonly onCancel?: ((taskId: string) => Promise<void> | void) | undefined;
   readonly waits?: Partial<Waits> | undefined;
 }
 
@@ -72,6 +74,7 @@ export interface AgentSide {
   readonly now: () => Date;
   readonly newId: () => string;
   readonly onFault: (error: unknown, about: { taskId?: string }) => void;
+  readonly onCancel: (taskId: string) => Promise<void> | void;
   readonly waits: Waits;
 }
 
@@ -132,6 +135,7 @@ export function agentSide(options: AgentSideOptions): AgentSide {
     now,
     newId: randomUUID,
     onFault,
+    onCancel: options.onCancel ?? (() => undefined),
     waits,
   };
 }

@@ -22,20 +22,30 @@ const is = (error: unknown, code: string): boolean =>
  */
 export async function cancelTask(side: AgentSide, caller: Caller, taskId: string): Promise<Task> {
   const record = await recordFor(side, caller, taskId, 'cancel');
-  if (isFinal(record)) return answerFor(record);
+  if (isFinal(record)) return answerFor(side, record);
   const client = partyOf(caller.principal);
   const seen = { ...side.peers, client, contextId: record.contextId, now: side.now() };
   await side.ports.observe(caller, [cancelSeen(seen, taskId)]);
   const live = side.lives.get(taskId);
   if (live === undefined) await endIdle(side, record, client, cancelled);
   else await cancelLive(side, live);
-  return answerFor(await recordFor(side, caller, taskId, 'cancel'));
+  return answerFor(side, await recordFor(side, caller, taskId, 'cancel'));
 }
 
 /** A request is not the cancellation: a task that is not over yet is shown as it is. */
-function answerFor(record: TaskRecord): Task {
+function answerFor(side: AgentSide, record: TaskRecord): Task {
+  if (record.state === 'cancelled') void tellCancelled(side, record.id);
   if (record.state === 'cancelled' || !isFinal(record)) return taskOf(record);
   throw new TaskNotCancelableError(`Task not cancelable: ${record.id} is ${record.state}`);
+}
+
+/** What goes on elsewhere for that task may take its time to end; nobody waits for it. */
+async function tellCancelled(side: AgentSide, taskId: string): Promise<void> {
+  try {
+    await side.onCancel(taskId);
+  } catch (error) {
+    side.onFault(error, { taskId });
+  }
 }
 
 async function cancelLive(side: AgentSide, live: LiveTask): Promise<void> {

@@ -29,7 +29,7 @@ import { notSent, unreachable } from './peer-fetch.ts';
 import type { OpenedTransport, PeerTransport } from './peer-transport.ts';
 import { PeerUpdates, viewOf, type PeerTask } from './peer-task.ts';
 import type { A2aPorts } from './ports.ts';
-import { delayMs, sleep, type Backoff } from './retry.ts';
+import { delayMs, pause, type Backoff } from './retry.ts';
 import { currentTrace, type Trace } from '../../telemetry/trace.ts';
 import { partToWire, stateToWire } from './wire.ts';
 
@@ -279,7 +279,7 @@ export class A2aClient {
         failures += 1;
         const again = fault.retryable && this.#mayRepeat(updates, message, fault);
         if (!again || failures >= this.#retry.attempts || signal?.aborted === true) throw fault;
-        await sleep(delayMs(this.#retry, failures), signal);
+        await pause(delayMs(this.#retry, failures), signal);
       }
     }
     await this.#recorded(observer);
@@ -337,7 +337,7 @@ export class A2aClient {
     let task = first;
     for (let attempt = 1; ; attempt++) {
       yield { payload: { $case: 'task', value: task } };
-      await sleep(delayMs(polling, Math.min(attempt, 16)), call.signal);
+      await pause(delayMs(polling, Math.min(attempt, 16)), call.signal);
       call.signal?.throwIfAborted();
       task = await this.#load(first.id, call);
     }
@@ -358,7 +358,7 @@ export class A2aClient {
         if (!fault.retryable || attempt >= this.#retry.attempts || call.signal?.aborted === true) {
           throw fault;
         }
-        await sleep(delayMs(this.#retry, attempt), call.signal);
+        await pause(delayMs(this.#retry, attempt), call.signal);
       }
     }
   }

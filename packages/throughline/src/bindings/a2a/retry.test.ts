@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../errors.ts';
-import { delayMs, retrying, retryingWrite } from './retry.ts';
+import { delayMs, pause, retrying, retryingWrite, sleep } from './retry.ts';
 
 const quick = { attempts: 5, firstMs: 1, capMs: 2 };
 const down = (): ThroughlineError => new ThroughlineError('unavailable', 'down');
@@ -77,5 +77,22 @@ describe('a write that may happen once only', () => {
   it('is looked for until that can be seen', async () => {
     const { work } = failing(down(), new ThroughlineError('terminal', 'over'));
     expect(await retryingWrite(quick, work, failing(down(), down()).work)).toBe('done');
+  });
+});
+
+describe('a wait', () => {
+  const held = (): number =>
+    process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
+
+  it('keeps the process alive only where somebody awaits it', async () => {
+    const stop = new AbortController();
+    const before = held();
+    const waits = [sleep(60_000, stop.signal)];
+    expect(held()).toBe(before);
+    waits.push(pause(60_000, stop.signal));
+    expect(held()).toBe(before + 1);
+    stop.abort();
+    await Promise.all(waits);
+    expect(held()).toBe(before);
   });
 });

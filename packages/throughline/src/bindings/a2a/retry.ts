@@ -21,7 +21,12 @@ export const delayMs = ({ firstMs, capMs }: Backoff, attempt: number): number =>
 };
 
 /** Resolves after so long, or at once when the signal aborts; never keeps the process alive. */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, signal, false);
+
+/** The same for what somebody awaits: a process with nothing else to do stays for it. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> => wait(ms, signal, true);
+
+function wait(ms: number, signal: AbortSignal | undefined, keepsAlive: boolean): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {
     const end = (): void => {
@@ -30,7 +35,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       resolve();
     };
     const timer = setTimeout(end, ms);
-    timer.unref();
+    if (!keepsAlive) timer.unref();
     signal?.addEventListener('abort', end, { once: true });
   });
 }
@@ -38,13 +43,19 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 const isRetryable = (error: unknown): boolean =>
   error instanceof ThroughlineError && error.retryable;
 
+export interface Retrying {
+  readonly signal?: AbortSignal;
+  /** A process with nothing else to do stays for the next try. Default: it does not. */
+  readonly keepsAlive?: boolean;
+}
+
 /** Tries again while the error says that the same call may succeed later; the last error is thrown. */
 export async function retrying<T>(
   backoff: Backoff,
   work: (attempt: number) => Promise<T>,
-  options: { signal?: AbortSignal; mayRetry?: (error: unknown) => boolean } = {},
+  options: Retrying & { mayRetry?: (error: unknown) => boolean } = {},
 ): Promise<T> {
-  const { signal, mayRetry = isRetryable } = options;
+  const { signal, keepsAlive = false, mayRetry = isRetryable } = options;
   const end = performance.now() + (backoff.forMs ?? Infinity);
   for (let attempt = 1; ; attempt++) {
     try {
@@ -53,7 +64,7 @@ export async function retrying<T>(
       if (attempt >= backoff.attempts || signal?.aborted === true || !mayRetry(error)) throw error;
       const delay = delayMs(backoff, attempt);
       if (performance.now() + delay > end) throw error;
-      await sleep(delay, signal);
+      await wait(delay, signal, keepsAlive);
     }
   }
 }
@@ -67,7 +78,7 @@ export async function retryingWrite<T>(
   backoff: Backoff,
   write: () => Promise<T>,
   stands: () => Promise<T | undefined>,
-  options: { signal?: AbortSignal } = {},
+  options: Retrying = {},
 ): Promise<T> {
   let tries = 0;
   try {

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { serveAgent, type AgentHandler, type ServeAgentOptions } from '../agent/index.ts';
+import { connectA2a } from '../bindings/a2a/index.ts';
+import { HubClient } from '../client/index.ts';
+import { createMaster } from '../master/index.ts';
+import type { Principal } from '../model/principal.ts';
+import type { WorkflowInput } from '../model/workflow.ts';
+import { localPrincipal, startHub, type RunningHub } from './wire.ts';
+
+const workflow: WorkflowInput = {
+  name: 'Answer',
+  subtasks: [
+    {
+      id: 'write',
+      name: 'Write the answer',
+      agent: 'writer',
+      needs: ['letter'],
+      produces: [{ name: 'answer', description: 'The answer', type: 'text' }],
+      todo: [{ id: 'draft', description: 'Draft it' }],
+    },
+  ],
+};
+
+/** Asks twice before it writes. */
+const writer: AgentHandler = async (context, io) => {
+  const tone = await io.ask('Formal or friendly?');
+  const name = await io.ask('And your name?');
+  const letter = await io.fetch(context.ContextItems[0]?.ContextID ?? '');
+  await io.output('answer', 'text/plain', `${tone}, ${name}: ${letter.text()}`);
+  await io.itemDone('draft', 'Drafted');
+};
+
+let dataDir: string;
+let hub: RunningHub;
+const open: { close(timeoutMs?: number): Promise<void> }[] = [];
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'throughline-'));
+  hub = await startHub({ dataDir, port: 0 });
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((each) => each.close(0)));
+  await hub.close();
+  rmSync(dataDir, { recursive: true });
+});
+
+async function keyOf(id: string, role: Principal['role']): Promise<string> {
+  const principal = { tenant: 'local', id, role };
+  return (await hub.hub.createKey(localPrincipal, { principal })).key;
+}
+
+async function serve(
+  key: string,
+  more: Pick<ServeAgentOptions, 'handler' | 'onMessage' | 'onCancel'>,
+) {
+  const client = new HubClient({ url: hub.url, key });
+  const principal = await client.whoAmI();
+  const card = { name: principal.id, description: `The ${principal.id}`, version: '1' };
+  const served = await serveAgent({ card, ports: client.ports(), principal, ...more });
+  open.push(served);
+  return served;
+}
+
+/** An agent with a Master inside: what the Master's agents ask, it asks whoever wrote to it. */
+async function serveDesk(key: string, writerUrl: string) {
+  const client = new HubClient({ url: hub.url, key });
+  const ports = client.master();
+  const master = createMaster({
+    ports,
+    a2a: client,
+    principal: await client.whoAmI(),
+    name: 'Desk',
+    agents: [{ id: 'writer', name: 'Writer', url: writerUrl, behind: 'hub' }],
+    retryMs: 5,
+  });
+  const served = await serve(key, {
+    onMessage: async ({ text, messageId }, { taskId, signal }) => {
+      const report = await master.run(
+        {
+          taskId,
+          query: text,
+          workflow,
+          offered: [
+            {
+              name: 'letter',
+              description: 'A letter',
+              type: 'text',
+              mediaType: 'text/plain',
+              content: text,
+            },
+          ],
+          reply: { id: messageId, text },
+        },
+        { signal },
+      );
+      if (report.status === 'awaiting-input') {
+        return { text: report.questions.map((each) => each.text).join('\n'), asks: true };
+      }
+      const ref = report.subtasks[0]?.outputs[0]?.ref;
+      if (ref === undefined) throw new Error(report.subtasks[0]?.status);
+      return { text: new TextDecoder().decode((await ports.getContent(ref.uri)).bytes) };
+    },
+    onCancel: async (taskId) => {
+      await master.cancel((await ports.locate(taskId)).task);
+    },
+  });
+  return { ...served, master };
+}
+
+async function start() {
+  const served = await serve(await keyOf('writer', 'agent'), { handler: writer });
+  const deskKey = await keyOf('desk', 'agent');
+  const desk = await serveDesk(deskKey, served.url);
+  const priyaKey = await keyOf('priya', 'caller');
+  const connect = async (url: string) => {
+    const credential = `Bearer ${priyaKey}`;
+    const self = { kind: 'user', name: 'Priya' } as const;
+    const client = await connectA2a({ url, credential, self });
+    open.push(client);
+    return client;
+  };
+  const priya = await connect(desk.url);
+  const hubAsPriya = new HubClient({ url: hub.url, key: priyaKey });
+  return { desk, deskKey, writerUrl: served.url, connect, priya, hubAsPriya };
+}
+
+const say = (text: string) => [{ kind: 'text', text }] as const;
+
+describe('an agent with a Master inside, whose agents ask', () => {
+  it('asks its own user on the same task, and goes on with each answer', async () => {
+    const { priya } = await start();
+    const first = await priya.send({ parts: say('40 euros') });
+    expect(first).toMatchObject({ awaiting: 'input', text: 'Formal or friendly?' });
+    const on = { contextId: first.contextId, taskId: first.taskId ?? '' };
+    const second = await priya.send({ ...on, parts: say('friendly') });
+    expect(second).toMatchObject({ awaiting: 'input', text: 'And your name?' });
+    const third = await priya.send({ ...on, parts: say('Priya') });
+    expect(third).toMatchObject({ ...on, state: 'completed', text: 'friendly, Priya: 40 euros' });
+  });
+
+  it('takes the answer in another process, and the same answer once', async () => {
+    const { desk, deskKey, writerUrl, priya, connect } = await start();
+    const first = await priya.send({ parts: say('40 euros') });
+    const on = { contextId: first.contextId, taskId: first.taskId ?? '' };
+    await desk.close(0);
+    const later = await connect((await serveDesk(deskKey, writerUrl)).url);
+    const answer = { ...on, messageId: randomUUID(), parts: say('friendly') };
+    expect((await later.send(answer)).text).toBe('And your name?');
+    expect((await later.send(answer)).text).toBe('And your name?');
+    expect((await later.send({ ...on, parts: say('Priya') })).text).toBe(
+      'friendly, Priya: 40 euros',
+    );
+  });
+
+  it('ends what it handed out when its user cancels instead of answering', async () => {
+    const { desk, priya, hubAsPriya } = await start();
+    const first = await priya.send({ parts: say('40 euros') });
+    expect(await desk.master.openRuns()).toHaveLength(1);
+    expect((await priya.cancel(first.taskId ?? '')).state).toBe('cancelled');
+    await vi.waitFor(async () => expect(await desk.master.openRuns()).toEqual([]), 20_000);
+    const { tasks } = await hubAsPriya.caseView(first.contextId);
+    expect(tasks.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+  });
+});
