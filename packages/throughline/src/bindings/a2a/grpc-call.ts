@@ -5,6 +5,7 @@ import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Metadata } from '@grpc/grpc-js';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
+import { limits } from '../../model/limits.ts';
 import { authenticated, callContext } from './call.ts';
 import { grpcCodeFor, toA2aError } from './errors.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
@@ -55,9 +56,20 @@ function finite(_key: string, value: unknown): unknown {
   throw new ThroughlineError('invalid', `the request has the number ${value}; send I-JSON`);
 }
 
+/** What nests so deep that it can't even be written is past any bound. */
+function written(json: unknown): string {
+  try {
+    return JSON.stringify(json, finite);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const what = `the request has more than ${limits.jsonDepth} levels; send I-JSON`;
+    throw new ThroughlineError('invalid', what, { cause });
+  }
+}
+
 /** The same bounds as over HTTP: nothing is let in here that would be refused there. */
 export function checkRequest(method: string, json: unknown): void {
-  checkParams(method, parseIJson(JSON.stringify(json, finite)));
+  checkParams(method, parseIJson(written(json)));
 }
 
 export function extensionMetadata({ grpc }: GrpcPackages, context: ServerCallContext): Metadata {
