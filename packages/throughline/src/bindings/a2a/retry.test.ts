@@ -80,10 +80,11 @@ describe('a write that may happen once only', () => {
   });
 });
 
-describe('a wait', () => {
-  const held = (): number =>
-    process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
+/** Timers that keep the process alive. */
+const held = (): number =>
+  process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
 
+describe('a wait', () => {
   it('keeps the process alive only where somebody awaits it', async () => {
     const stop = new AbortController();
     const before = held();
