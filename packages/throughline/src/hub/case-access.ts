@@ -1,8 +1,8 @@
 import { idKind, foreignId, type Principal } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
-import { authorize, may, type Action, type Guarded } from './authorize.ts';
-import type { CaseRecord } from './case-records.ts';
-import type { Contexts } from './contexts.ts';
+import { authorize, may, type Action } from './authorize.ts';
+import type { CaseRecord, CaseRights } from './case-records.ts';
+import type { Context, Contexts } from './contexts.ts';
 import { nowhere } from './records.ts';
 import type { Registries } from './observing.ts';
 import { notFound, parse } from './refusals.ts';
@@ -12,6 +12,8 @@ import type { TaskStore } from './task-records.ts';
 export interface OpenCase {
   readonly activity: string;
   readonly record: CaseRecord;
+  /** The context that it goes by. */
+  readonly context: Context | undefined;
   /** Only what began at this number or later is shown; 0: everything. */
   readonly from: number;
 }
@@ -52,7 +54,7 @@ export class CaseAccess {
     const access = await this.#registries.cases.guardOf(reader, principal, record);
     authorize(principal, action, access?.guard, refusal);
     if (activity === undefined || record === undefined || access === undefined) throw refusal();
-    return { activity, record, from: firstShown(principal, access) };
+    return { activity, record, context: access.context, from: firstShown(principal, access) };
   }
 
   /** The same, undefined without the right to see it. */
@@ -65,7 +67,7 @@ export class CaseAccess {
     const access = await this.#registries.cases.guardOf(reader, principal, record);
     if (record === undefined || access === undefined) return undefined;
     if (!may(principal, 'get', access.guard)) return undefined;
-    return { activity, record, from: firstShown(principal, access) };
+    return { activity, record, context: access.context, from: firstShown(principal, access) };
   }
 
   /** Our id of what an id means to this principal; says nothing of rights to it. */
@@ -102,9 +104,6 @@ export class CaseAccess {
 }
 
 /** All of it, unless only a grant opens it. */
-function firstShown(
-  principal: Principal,
-  { guard, grantedFrom = 0 }: { guard: Guarded; grantedFrom: number | undefined },
-): number {
+function firstShown(principal: Principal, { guard, grantedFrom = 0 }: CaseRights): number {
   return may(principal, 'get', { ...guard, granted: [] }) ? 0 : grantedFrom;
 }

@@ -5,7 +5,7 @@ import type { KeyBox, Vault } from './vault.ts';
 export class CaseBoxes {
   readonly #vault: Vault;
   readonly #reader: StoreReader;
-  readonly #boxes = new Map<string, KeyBox | undefined>();
+  readonly #boxes = new Map<string, Promise<KeyBox | undefined>>();
 
   constructor(vault: Vault, reader: StoreReader) {
     this.#vault = vault;
@@ -13,18 +13,19 @@ export class CaseBoxes {
   }
 
   /** Undefined when the key was destroyed. */
-  async of(scope: string): Promise<KeyBox | undefined> {
-    if (!this.#boxes.has(scope)) {
-      this.#boxes.set(scope, await this.#vault.caseBox(this.#reader, scope));
-    }
-    return this.#boxes.get(scope);
+  of(scope: string): Promise<KeyBox | undefined> {
+    const known = this.#boxes.get(scope);
+    if (known !== undefined) return known;
+    const box = this.#vault.caseBox(this.#reader, scope);
+    this.#boxes.set(scope, box);
+    return box;
   }
 
   /** The same, made when it is not there yet. */
   async make(writer: StoreWriter, scope: string): Promise<KeyBox> {
-    const known = this.#boxes.get(scope);
+    const known = await this.#boxes.get(scope);
     if (known !== undefined) return known;
-    const box = await this.#vault.caseBoxFor(writer, scope);
+    const box = this.#vault.caseBoxFor(writer, scope);
     this.#boxes.set(scope, box);
     return box;
   }

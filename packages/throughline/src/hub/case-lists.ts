@@ -13,7 +13,6 @@ import type { CaseAccess, OpenCase } from './case-access.ts';
 import { rootOf, visible } from './case-graph.ts';
 import { wantedLabel, type CaseLabels } from './case-labels.ts';
 import { summarize } from './case-summary.ts';
-import type { Contexts } from './contexts.ts';
 import { Cursors } from './cursor.ts';
 import type { Deps } from './deps.ts';
 import { grantedContexts } from './grant-records.ts';
@@ -25,6 +24,8 @@ import { Workspace } from './workspace.ts';
 const looked = 500;
 /** Of those, how many are read at a time. */
 const together = 50;
+/** Cases of a page that are opened side by side. */
+const abreast = 10;
 
 type Query = z.output<typeof caseQuerySchema>;
 const placeSchema = z.object({ sort: z.int(), key: z.string() });
@@ -42,7 +43,6 @@ interface Candidate extends Place {
 export class CaseLists {
   readonly #deps: Deps;
   readonly #access: CaseAccess;
-  readonly #contexts: Contexts;
   readonly #registries: Registries;
   readonly #labels: CaseLabels;
   readonly #cursors: Cursors<Place>;
@@ -51,14 +51,12 @@ export class CaseLists {
     deps: Deps,
     parts: {
       access: CaseAccess;
-      contexts: Contexts;
       registries: Registries;
       labels: CaseLabels;
     },
   ) {
     this.#deps = deps;
     this.#access = parts.access;
-    this.#contexts = parts.contexts;
     this.#registries = parts.registries;
     this.#labels = parts.labels;
     this.#cursors = new Cursors(deps.vault.box('case-cursor'), placeSchema);
@@ -78,16 +76,25 @@ export class CaseLists {
     const limit = filters ? looked : pageSize + 1;
     const candidates = await this.#candidates(reader, principal, query, { after, limit });
     const fits = await this.#filter(reader, principal, query, candidates);
+    const show = async ({ activity }: Candidate): Promise<CaseSummary[]> => {
+      const open = await this.#access.find(reader, principal, activity);
+      if (open === undefined || (open.from > 0 && !(await fits(open)))) return [];
+      return [await this.#summary(reader, principal, open)];
+    };
     const cases: CaseSummary[] = [];
+    const ahead = candidates.slice(0, filters ? looked : pageSize);
     let last: Place | undefined;
-    for (const candidate of candidates.slice(0, filters ? looked : pageSize)) {
-      if (cases.length === pageSize) break;
-      last = { sort: candidate.sort, key: candidate.key };
-      // Few fit and most may be seen, so that rights are read of what fits alone.
-      if (!(await fits({ ...candidate, from: 0 }))) continue;
-      const open = await this.#access.find(reader, principal, candidate.activity);
-      if (open === undefined || (open.from > 0 && !(await fits(open)))) continue;
-      cases.push(await this.#summary(reader, principal, open));
+    while (ahead.length > 0 && cases.length < pageSize) {
+      const room = Math.min(abreast, pageSize - cases.length);
+      const some: Candidate[] = [];
+      while (ahead.length > 0 && some.length < room) {
+        const [candidate] = ahead.splice(0, 1);
+        if (candidate === undefined) break;
+        last = { sort: candidate.sort, key: candidate.key };
+        // Few fit and most may be seen, so that rights are read of what fits alone.
+        if (await fits({ ...candidate, from: 0 })) some.push(candidate);
+      }
+      cases.push(...(await Promise.all(some.map(show))).flat());
     }
     const final = candidates.at(-1);
     const isEnd = last === undefined || (last.key === final?.key && candidates.length < limit);
@@ -159,7 +166,7 @@ export class CaseLists {
       if (words.graph.activity(activity) === undefined) {
         const at = candidates.findIndex((each) => each.activity === activity);
         const some = candidates.slice(at, at + together);
-        await words.need(some.map((each) => each.activity));
+        await words.needAlone(some.map((each) => each.activity));
       }
       const found = rootOf(words, { activity, from });
       return hasLabel(found, label) && hasWords(found, text);
@@ -184,14 +191,16 @@ export class CaseLists {
     const { vault } = this.#deps;
     const { activity } = open;
     const shapes = new Workspace(vault, reader, 'shapes');
-    await shapes.needCase(activity);
     const words = new Workspace(vault, reader);
-    await words.need([activity]);
-    const initial = words.graph.activity(activity)?.initialDialog;
-    if (initial !== undefined) await words.need([initial]);
+    const needRoot = async (): Promise<void> => {
+      await words.needAlone([activity]);
+      const initial = words.graph.activity(activity)?.initialDialog;
+      if (initial !== undefined) await words.needAlone([initial]);
+    };
+    await Promise.all([shapes.needCase(activity), needRoot()]);
     const graph = visible(shapes, open);
     const told = visible(words, open);
-    return summarize(reader, this.#contexts, { principal, open, graph, words: told });
+    return summarize({ principal, open, graph, words: told });
   }
 }
 

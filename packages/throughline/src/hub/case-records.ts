@@ -3,7 +3,7 @@ import { foreignId, type Principal } from '../model/index.ts';
 import type { StoreReader, StoreWriter } from '../store/store.ts';
 import { CaseBoxes } from './case-boxes.ts';
 import type { Guarded } from './authorize.ts';
-import { guarded, type Contexts } from './contexts.ts';
+import { guarded, type Context, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import { nowhere, Records, type Kept } from './records.ts';
 
@@ -20,6 +20,15 @@ const contentSchema = z.object({ tenant: foreignId, owner: foreignId });
 export const caseRecords = new Records('case', shapeSchema, contentSchema);
 export type CaseRecord = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
 
+/** What one principal's rights to a case are told by. */
+export interface CaseRights {
+  readonly guard: Guarded;
+  /** Number from which on a grant shows it. */
+  readonly grantedFrom: number | undefined;
+  /** The context that the case goes by. */
+  readonly context: Context | undefined;
+}
+
 /** Who a case belongs to; one record for each Activity, its sort the number of its last change. */
 export class Cases {
   readonly #deps: Deps;
@@ -31,8 +40,9 @@ export class Cases {
   }
 
   async get(reader: StoreReader, activity: string): Promise<CaseRecord | undefined> {
-    const box = await this.#deps.vault.caseBox(reader, activity);
-    return caseRecords.get(reader, () => box, activity);
+    const box = this.#deps.vault.caseBox(reader, activity);
+    const [record] = await Promise.all([caseRecords.get(reader, () => box, activity), box]);
+    return record;
   }
 
   find(
@@ -48,7 +58,7 @@ export class Cases {
     reader: StoreReader,
     principal: Principal,
     record: CaseRecord | undefined,
-  ): Promise<{ guard: Guarded; grantedFrom: number | undefined } | undefined> {
+  ): Promise<CaseRights | undefined> {
     const context = await this.#contexts.byRef(reader, principal, record?.shape.ref ?? nowhere);
     if (record === undefined) return undefined;
     const granted = context === undefined ? undefined : guarded(context).granted;
@@ -58,6 +68,7 @@ export class Cases {
         ...(granted === undefined ? {} : { granted }),
       },
       grantedFrom: context?.granted.get('get'),
+      context,
     };
   }
 

@@ -1,20 +1,19 @@
 import { stuckTasks, type Graph } from '../graph/index.ts';
 import type { CaseSummary, Principal } from '../model/index.ts';
-import type { StoreReader } from '../store/store.ts';
 import type { OpenCase } from './case-access.ts';
-import { nameFor, type Contexts } from './contexts.ts';
+import { nameFor } from './contexts.ts';
 
 /** `graph` is counted, `words` holds what people wrote. */
-export async function summarize(
-  reader: StoreReader,
-  contexts: Contexts,
-  of: { principal: Principal; open: OpenCase; graph: Graph; words: Graph },
-): Promise<CaseSummary> {
+export function summarize(of: {
+  principal: Principal;
+  open: OpenCase;
+  graph: Graph;
+  words: Graph;
+}): CaseSummary {
   const { principal, open, graph, words } = of;
-  const { activity: id, record } = open;
-  const { ref, openedAt, updatedAt } = record.shape;
+  const { activity: id, record, context } = open;
+  const { openedAt, updatedAt } = record.shape;
   const activity = words.activity(id);
-  const context = await contexts.byRef(reader, principal, ref);
   const initial = words.dialog(activity?.initialDialog ?? '');
   const contextId =
     context === undefined ? initial?.local[0]?.localId : nameFor(context, principal.id);

@@ -20,7 +20,6 @@ import type { CaseAccess, OpenCase } from './case-access.ts';
 import { CaseBoxes } from './case-boxes.ts';
 import { inOrder, seeCase, visible } from './case-graph.ts';
 import { summarize } from './case-summary.ts';
-import type { Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
 import { conflictRecords } from './recorder.ts';
@@ -36,7 +35,6 @@ const timelineSchema = z.object({
 
 export interface ViewParts {
   readonly access: CaseAccess;
-  readonly contexts: Contexts;
   readonly usage: Usage;
   readonly registries: Registries;
 }
@@ -45,14 +43,12 @@ export interface ViewParts {
 export class CaseViews {
   readonly #deps: Deps;
   readonly #access: CaseAccess;
-  readonly #contexts: Contexts;
   readonly #usage: Usage;
   readonly #registries: Registries;
 
   constructor(deps: Deps, parts: ViewParts) {
     this.#deps = deps;
     this.#access = parts.access;
-    this.#contexts = parts.contexts;
     this.#usage = parts.usage;
     this.#registries = parts.registries;
   }
@@ -74,7 +70,7 @@ export class CaseViews {
       conflicts.push(...(await this.#conflicts(reader, workspace.boxes, each)));
     }
     const view: CaseView = {
-      summary: await summarize(reader, this.#contexts, { principal, open, graph, words: graph }),
+      summary: summarize({ principal, open, graph, words: graph }),
       activities: objects.flatMap((o) => (o.kind === 'activity' ? [o.value] : [])),
       participants: objects.flatMap((o) => (o.kind === 'participant' ? [o.value] : [])),
       dialogs: objects.flatMap((o) => (o.kind === 'dialog' ? [o.value] : [])),

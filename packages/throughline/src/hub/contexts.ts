@@ -80,8 +80,8 @@ export class Contexts {
     ref: string,
   ): Promise<Context | undefined> {
     const { vault, now } = this.#deps;
-    const box = await vault.caseBox(reader, ref);
-    const found = await contextRecords.get(reader, () => box, ref);
+    const key = vault.caseBox(reader, ref);
+    const [found, box] = await Promise.all([contextRecords.get(reader, () => key, ref), key]);
     const at = now().getTime();
     const granted = await grantsTo(reader, { vault, box, principal, ref, at });
     if (found?.content === undefined || found.content.tenant !== principal.tenant) return undefined;

@@ -206,8 +206,8 @@ export class Hub {
     this.#lists = new TaskLists(deps, contexts, tasks);
     this.#observer = new Observer(deps, parts);
     this.#push = push;
-    this.#caseLists = new CaseLists(deps, { access, contexts, registries, labels });
-    this.#views = new CaseViews(deps, { access, contexts, usage, registries });
+    this.#caseLists = new CaseLists(deps, { access, registries, labels });
+    this.#views = new CaseViews(deps, { access, usage, registries });
     const [views, lists] = [this.#views, this.#caseLists];
     this.feed = new Feed(deps, { access, views, lists }, options.feed);
     this.#work = new CaseWork(deps, { access, contexts, registries, labels, erasure });

@@ -249,6 +249,28 @@ describe.each(stores)('a Master (%s)', (_name, open) => {
     expect(relationships.map(({ id }) => id)).not.toContain(about);
   });
 
+  it('sees a circle through what another call said and what was said just now', async () => {
+    const { activity } = place;
+    const [a, b, c] = [1, 2, 3].map(() => master().newId('resource'));
+    const known = (about = ''): DraftInput => ({
+      about,
+      statement: { says: 'resource.known', activity },
+    });
+    const derived = (from = '', to = ''): DraftInput => ({
+      about: master().newId('relationship'),
+      statement: { says: 'relationship.asserted', type: 'derived-from', from, to },
+    });
+    await master().assert([known(a), known(b), derived(b, a)]);
+    const [stored, mixed, last] = [derived(a, b), derived(c, b), derived(c, a)];
+    await master().assert([stored, known(c), derived(a, c), mixed, last]);
+    const { conflicts } = await view();
+    expect(conflicts.map(({ about, rule }) => [about, rule])).toEqual([
+      [stored.about, 'cycle'],
+      [mixed.about, 'cycle'],
+      [last.about, 'cycle'],
+    ]);
+  });
+
   it('sends an envelope, and the agent’s side binds to the Dialog and Task it names', async () => {
     const { dialog, task, drafts } = delegation();
     await master().assert(drafts);

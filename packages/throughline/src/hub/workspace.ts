@@ -43,9 +43,14 @@ export class Workspace {
     let missing = this.#fresh(ids);
     while (missing.length > 0) {
       const found = await this.reader.objects(missing);
-      for (const object of found) await this.#take(object);
+      await this.#take(found);
       missing = this.#fresh(found.flatMap(({ id }) => this.#holders(id)));
     }
+  }
+
+  /** These objects by themselves; asks for no more in this workspace by `need` then. */
+  async needAlone(ids: readonly string[]): Promise<void> {
+    await this.#take(await this.reader.objects(this.#fresh(ids)));
   }
 
   /** Everything that the fold looks at for these statements, but for what the ones before them change. */
@@ -86,7 +91,7 @@ export class Workspace {
     const found = await this.reader.objectsOf(query);
     const ids = found.map(({ id }) => id);
     const fresh = new Set(this.#fresh(ids));
-    for (const object of found) if (fresh.has(object.id)) await this.#take(object);
+    await this.#take(found.filter(({ id }) => fresh.has(id)));
     return ids;
   }
 
@@ -113,20 +118,22 @@ export class Workspace {
     if (level.length === 0) return;
     const types = type === '' ? {} : { types: [type] };
     const edges = await this.reader.edges(level, { direction: 'out', ...types });
-    for (const edge of edges) await this.#link(edge);
+    await this.#link(edges);
     await this.need([...level, ...edges.map(({ to }) => to)]);
   }
 
   /** The whole of one Activity, with the Participants in it; false when it was too much. */
   async needCase(activity: string): Promise<boolean> {
     const query = { activity, limit: caseObjects + 1 };
-    const found = await this.reader.objectsOf(query);
-    const edges = await this.reader.edgesOf(activity, caseObjects + 1);
+    const [found, edges] = await Promise.all([
+      this.reader.objectsOf(query),
+      this.reader.edgesOf(activity, caseObjects + 1),
+    ]);
     const taken = found.slice(0, caseObjects);
     const fresh = new Set(this.#fresh(taken.map(({ id }) => id)));
-    for (const object of taken) if (fresh.has(object.id)) await this.#take(object);
+    await this.#take(taken.filter(({ id }) => fresh.has(id)));
     await this.need(taken.flatMap(({ id }) => this.#holders(id)));
-    for (const edge of edges.slice(0, caseObjects)) await this.#link(edge);
+    await this.#link(edges.slice(0, caseObjects));
     return found.length <= caseObjects && edges.length <= caseObjects;
   }
 
@@ -147,15 +154,20 @@ export class Workspace {
     return [activity, ...participants, ...(invoker === undefined ? [] : [invoker])];
   }
 
-  async #take(stored: StoredObject): Promise<void> {
-    const box = await this.#box(stored);
-    const { object, born } = decodeObject(stored, box);
-    this.born.set(stored.id, born);
-    this.graph.load({ objects: [object] });
+  async #take(stored: readonly StoredObject[]): Promise<void> {
+    const keys = await this.#keys(stored);
+    for (const [i, each] of stored.entries()) {
+      const { object, born } = decodeObject(each, keys[i]);
+      this.born.set(each.id, born);
+      this.graph.load({ objects: [object] });
+    }
   }
 
-  async #box({ id, activity }: StoredObject | StoredEdge): Promise<KeyBox | undefined> {
-    return this.#opens ? this.boxes.of(scopeOf(id, activity)) : undefined;
+  async #keys(
+    stored: readonly (StoredObject | StoredEdge)[],
+  ): Promise<readonly (KeyBox | undefined)[]> {
+    if (!this.#opens) return [];
+    return Promise.all(stored.map(({ id, activity }) => this.boxes.of(scopeOf(id, activity))));
   }
 
   /** One relationship with both its ends. */
@@ -164,15 +176,17 @@ export class Workspace {
       return;
     const edge = await this.reader.edge(id);
     if (edge === undefined) return;
-    await this.#link(edge);
+    await this.#link([edge]);
     await this.need([edge.from, edge.to]);
   }
 
-  async #link(stored: StoredEdge): Promise<void> {
-    if (this.graph.relationship(stored.id) !== undefined) return;
-    const box = await this.#box(stored);
-    const { relationship, born } = decodeEdge(stored, box);
-    this.born.set(stored.id, born);
-    this.graph.load({ relationships: [relationship] });
+  async #link(stored: readonly StoredEdge[]): Promise<void> {
+    const fresh = stored.filter(({ id }) => this.graph.relationship(id) === undefined);
+    const keys = await this.#keys(fresh);
+    for (const [i, each] of fresh.entries()) {
+      const { relationship, born } = decodeEdge(each, keys[i]);
+      this.born.set(each.id, born);
+      this.graph.load({ relationships: [relationship] });
+    }
   }
 }

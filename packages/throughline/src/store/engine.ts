@@ -41,9 +41,11 @@ export interface Scanned {
 /**
  * What a driver fills: the port without its checks. Arguments are checked and lists are free of
  * doubles before they get here; rows come back as stored. An engine in this process answers at once;
- * of one that asks a server, no question is asked before the one before is answered.
+ * of one that asks a server, no question is asked before the one before is answered, unless it says so.
  */
 export interface ReadEngine {
+  /** Questions may be asked before the ones before are answered. */
+  readonly together?: boolean;
   /** Fixes the moment that is read, until `end`. */
   begin(): Answer<void>;
   end(): void;
@@ -66,7 +68,7 @@ export interface ReadEngine {
   scan(table: Table, after: string | undefined, limit: number): Answer<Scanned[]>;
 }
 
-export interface WriteEngine extends Omit<ReadEngine, 'begin' | 'end' | 'head'> {
+export interface WriteEngine extends Omit<ReadEngine, 'begin' | 'end' | 'head' | 'together'> {
   /** Opens the transaction that a batch of works shares. */
   begin(): Answer<void>;
   /** Throws where the batch was undone, or it is not known whether it was. */

@@ -33,11 +33,12 @@ import type {
 /** What a work is given: checks every argument, then asks the engine. Dead once the work is over. */
 export class ReaderHandle implements StoreReader {
   readonly #engine: ReadEngine | WriteEngine;
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
   #over = false;
 
   constructor(engine: ReadEngine | WriteEngine) {
     this.#engine = engine;
+    this.#turns = new Turns('together' in engine && engine.together);
   }
 
   /** The engine has yet to answer. */

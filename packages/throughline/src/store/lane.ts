@@ -53,11 +53,17 @@ export class Pool<T> {
 
 /**
  * Takes the questions of one work in turn. An engine that answers at once is never waited for; of
- * one that does not, the next question is asked when the one before is answered.
+ * one that does not, the next question is asked when the one before is answered, unless it takes
+ * several `together`.
  */
 export class Turns {
+  readonly #together: boolean;
   #last: Promise<unknown> | undefined;
   #waiting = 0;
+
+  constructor(together = false) {
+    this.#together = together;
+  }
 
   /** Some question is not answered yet. */
   get busy(): boolean {
@@ -65,7 +71,8 @@ export class Turns {
   }
 
   take<T>(question: () => Answer<T>): Answer<T> {
-    const answer = this.#last === undefined ? question() : this.#last.then(question);
+    const before = this.#together ? undefined : this.#last;
+    const answer = before === undefined ? question() : before.then(question);
     return answer instanceof Promise ? this.#follow(answer) : answer;
   }
 
@@ -76,13 +83,12 @@ export class Turns {
 
   async #follow<T>(answer: Promise<T>): Promise<T> {
     this.#waiting += 1;
-    const last = answer.then(ignore, ignore);
-    this.#last = last;
+    this.#last = Promise.all([this.#last, answer.then(ignore, ignore)]);
     try {
       return await answer;
     } finally {
       this.#waiting -= 1;
-      if (this.#last === last) this.#last = undefined;
+      if (this.#waiting === 0) this.#last = undefined;
       // The work goes on now, and has to come to its next question or its end.
       watch();
     }

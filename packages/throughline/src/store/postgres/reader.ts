@@ -236,6 +236,7 @@ function termsLike({ kind, index, from, to }: CountQuery): Conditions {
 
 /** One read at a time, each in a transaction that sees one moment, over a connection of its own. */
 export class PostgresReader extends Questions implements ReadEngine {
+  readonly together = true;
   readonly #session: Session;
   #connection: Connection | undefined;
   #begun: Promise<unknown> | undefined;
