@@ -84,6 +84,8 @@ export interface PlannedSubtask {
   readonly name: string;
   readonly agent: string;
   readonly status: SubtaskStatus;
+  /** 1 for the first; 0 before it was begun. */
+  readonly attempt: number;
   readonly items: readonly { readonly id: string; readonly description: string }[];
 }
 

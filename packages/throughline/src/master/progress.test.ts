@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunEvent } from './events.ts';
 import { Progress, type RunProgress } from './progress.ts';
 
-const began: RunEvent = {
+const began: Extract<RunEvent, { kind: 'run-began' }> = {
   kind: 'run-began',
   runId: 'r',
   subtasks: ['a', 'b'].map((id) => ({
@@ -10,6 +10,7 @@ const began: RunEvent = {
     name: id,
     agent: id,
     status: 'waiting',
+    attempt: 0,
     items: [
       { id: 'one', description: 'One' },
       { id: 'two', description: 'Two' },
@@ -61,6 +62,29 @@ describe('progress', () => {
     const after = folded(began, started('a'), item('a', 'one'), failed, started('a', 2));
     expect(after.subtasks[0]).toMatchObject({ attempt: 2, items: [{ state: 0 }, { state: 0 }] });
     expect(after.subtasks[0]).not.toHaveProperty('reason');
+  });
+
+  it('begins them anew where a stopped attempt is followed by a first one again', () => {
+    const stopped: RunEvent = {
+      kind: 'attempt-ended',
+      subtask: 'a',
+      task: 't',
+      outcome: 'stopped',
+    };
+    const { subtasks } = folded(began, started('a'), item('a', 'one'), stopped, started('a'));
+    expect(subtasks[0]).toMatchObject({ attempt: 1, items: [{ state: 0 }, { state: 0 }] });
+  });
+
+  it('shows what was done before a run is gone on with as done', () => {
+    const [a, b] = began.subtasks;
+    if (a === undefined || b === undefined) throw new Error('two are planned');
+    const again: RunEvent = {
+      ...began,
+      subtasks: [{ ...a, status: 'completed', attempt: 2 }, b],
+    };
+    const { subtasks } = folded(again);
+    expect(subtasks[0]).toMatchObject({ attempt: 2, items: [{ state: 1 }, { state: 1 }] });
+    expect(subtasks[1]).toMatchObject({ attempt: 0, items: [{ state: 0 }, { state: 0 }] });
   });
 
   it('shows whom nobody reached, what is asked, and why it ends', () => {

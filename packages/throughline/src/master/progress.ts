@@ -75,17 +75,16 @@ export class Progress implements AsyncIterable<RunProgress> {
 }
 
 const planned = (
-  { id, name, agent, status, items }: PlannedSubtask,
+  { items, ...subtask }: PlannedSubtask,
   before?: SubtaskProgress,
 ): SubtaskProgress => ({
-  id,
-  name,
-  agent,
-  status,
-  attempt: before?.attempt ?? 0,
+  ...subtask,
   items: items.map((item) => ({
     ...item,
-    state: before?.items.find((each) => each.id === item.id)?.state ?? 0,
+    state:
+      subtask.status === 'completed'
+        ? 1
+        : (before?.items.find((each) => each.id === item.id)?.state ?? 0),
   })),
 });
 
@@ -144,7 +143,12 @@ function step(subtask: SubtaskProgress, event: StepEvent): SubtaskProgress {
     case 'attempt-ended':
       return event.outcome === 'answered'
         ? { ...rest, items: rest.items.map((item) => ({ ...item, state: 1 as const })) }
-        : { ...rest, ...(event.reason !== undefined && { reason: event.reason }) };
+        : {
+            ...rest,
+            // What follows a stop begins anew, be it as the first try again.
+            ...(event.outcome === 'stopped' && { status: 'waiting' as const }),
+            ...(event.reason !== undefined && { reason: event.reason }),
+          };
     case 'subtask-finished':
       return { ...rest, status: event.status };
     default:

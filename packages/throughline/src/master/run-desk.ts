@@ -394,13 +394,17 @@ function started(
 }
 
 const plannedSubtasks = (state: RunState): PlannedSubtask[] =>
-  state.workflow.subtasks.map(({ id, name, agent, todo }) => ({
-    id,
-    name,
-    agent: state.subtasks[id]?.attempts.at(-1)?.agent ?? agent,
-    status: state.subtasks[id]?.status ?? 'waiting',
-    items: todo.map((item) => ({ id: item.id, description: item.description })),
-  }));
+  state.workflow.subtasks.map(({ id, name, agent, todo }) => {
+    const { attempts = [], past = 0, status = 'waiting' } = state.subtasks[id] ?? {};
+    return {
+      id,
+      name,
+      agent: attempts.at(-1)?.agent ?? agent,
+      status,
+      attempt: attempts.length - past,
+      items: todo.map((item) => ({ id: item.id, description: item.description })),
+    };
+  });
 
 const isHeld = ({ suspended, subtasks }: RunState): boolean =>
   suspended || Object.values(subtasks).some(({ status }) => status === 'suspended');
