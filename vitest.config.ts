@@ -18,6 +18,9 @@ export default defineConfig({
           root: 'packages/throughline',
           include: ['src/**/*.test.ts'],
           isolate: false,
+          // Real engines and processes: on a busy machine they take their time.
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
         },
       },
       {
