@@ -167,7 +167,9 @@ describe('an import that is killed with -9', () => {
     let killed = 0;
     for (let i = 0; i < 4; i++) {
       const data = at(`killed-${i}`);
-      if (await killedImport(file, data, ((seed * (i + 1) * 7_919) % 1_500) * 1_024)) killed += 1;
+      // The first as soon as there is anything, so that one is killed however fast it is.
+      const bytes = 1 + ((seed * i * 7_919) % 1_500) * 1_024;
+      if (await killedImport(file, data, bytes)) killed += 1;
       const there = commandsIn(data);
       expect(await there.tellJson('import', file), `seed ${seed}`).toMatchObject({ cases: 60 });
       const domainKey = new DataFolder(data).domainKey(join(data, 'hub.sqlite'));
@@ -286,6 +288,27 @@ describe('backup and restore', () => {
     await there.tellJson('restore', at('whole'), '--keys', at('whole-keys'));
     expect(existsSync(`${data}.restoring`)).toBe(false);
     expect(await there.tellJson('verify')).toMatchObject({ findings: [], compared: true });
+  });
+
+  it('make no store where one is named wrongly, and put no other keys over those of a hub', async () => {
+    await tellJson('backup', '--keys', at('own-keys'));
+    const kept = textIn(at('own-keys'));
+    const store = at('no-such.sqlite');
+    for (const words of [['backup', '--keys', at('own-keys')], ['verify']]) {
+      const wrong = await tell(...words, '--store', store);
+      expect(wrong).toMatchObject({ exitCode: 2, err: expect.stringContaining('holds no hub') });
+      expect(existsSync(store)).toBe(false);
+    }
+    const domainKey = new DataFolder(at('data')).domainKey(at('data'));
+    await (await Scene.open(() => openSqliteStore({ path: store }), { domainKey })).hub.close();
+    const other = await tell('backup', '--keys', at('own-keys'), '--store', store);
+    expect(other).toMatchObject({ exitCode: 1, err: expect.stringContaining('another hub') });
+    expect(textIn(at('own-keys'))).toBe(kept);
+    await tellJson('backup', '-o', at('own'), '--keys', at('own-keys'));
+    const words = ['restore', at('own'), '--keys', at('own-keys'), '--store', store];
+    const onto = await commandsIn(at('onto')).tell(...words);
+    expect(onto).toMatchObject({ exitCode: 1, err: expect.stringContaining('is not empty') });
+    expect(readdirSync(folder).filter((name) => name.startsWith('onto'))).toEqual([]);
   });
 
   it('know a backup that broke off, a changed one, and a newer one', async () => {

@@ -5,6 +5,7 @@ import { ThroughlineError } from '../errors.ts';
 import type { Hub } from '../hub/index.ts';
 import { parseOptions, withData } from './command.ts';
 import { DataFolder } from './data-folder.ts';
+import { isInUse } from './open-store.ts';
 
 export const localSchema = z.object({
   data: z.string(),
@@ -39,12 +40,7 @@ export async function openLocal(options: unknown, mayMake: 'new' | 'known'): Pro
   const given = parseOptions(localSchema, options);
   const { data } = given;
   const folder = new DataFolder(data);
-  if (mayMake === 'known' && given.store === undefined && !existsSync(folder.database)) {
-    throw new ThroughlineError(
-      'invalid',
-      `--data ${folder.path}: holds no hub; name the folder of one, or its store with --store`,
-    );
-  }
+  if (mayMake === 'known') await needKnown(folder, given.store);
   // Only here: everybody else's commands start without a hub and its database.
   const { openHub } = await import('./wire.ts');
   return openHub({
@@ -54,4 +50,17 @@ export async function openLocal(options: unknown, mayMake: 'new' | 'known'): Pro
     ...(given.domainKeyFile === undefined ? {} : { domainKeyFile: given.domainKeyFile }),
     ...(given.content === undefined ? {} : { content: { at: given.content } }),
   });
+}
+
+/** One that is named wrongly is not made anew, and taken for a hub without cases. */
+async function needKnown(folder: DataFolder, where: string | undefined): Promise<void> {
+  if (where === undefined) {
+    if (existsSync(folder.database)) return;
+    throw new ThroughlineError(
+      'invalid',
+      `--data ${folder.path}: holds no hub; name the folder of one, or its store with --store`,
+    );
+  }
+  if (await isInUse(where)) return;
+  throw new ThroughlineError('invalid', '--store: holds no hub; name the store of one');
 }

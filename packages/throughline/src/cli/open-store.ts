@@ -58,11 +58,20 @@ export async function openStore(
   }
 }
 
+/** Whether a store is there; makes none. Throws what the store says of itself. */
+export async function isInUse(where: string): Promise<boolean> {
+  if (!isShared(where)) return existsSync(where);
+  const { inspectPostgresStore } = await postgres();
+  return (await inspectPostgresStore({ url: where })) > 0;
+}
+
+const openPostgres = async (url: string): Promise<Store> =>
+  (await postgres()).openPostgresStore({ url });
+
 /** Only here, so that whoever has a file needs no driver for PostgreSQL. */
-async function openPostgres(url: string): Promise<Store> {
-  let driver;
+async function postgres() {
   try {
-    driver = await import('../store/postgres/index.ts');
+    return await import('../store/postgres/index.ts');
   } catch (cause) {
     throw new ThroughlineError(
       'unsupported',
@@ -70,5 +79,4 @@ async function openPostgres(url: string): Promise<Store> {
       { cause },
     );
   }
-  return driver.openPostgresStore({ url });
 }

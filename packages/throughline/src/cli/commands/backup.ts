@@ -12,6 +12,7 @@ import {
   makeFolder,
   manifestName,
   needEmpty,
+  readManifest,
   writeManifest,
   writeWhole,
   type Manifest,
@@ -81,6 +82,7 @@ async function copy(
   if (existsSync(kept) && readPrivate(kept) !== domainKey) {
     throw new ThroughlineError('conflict', `--keys ${keys}: holds the keys of another hub`);
   }
+  await needSameHub(hub, keys);
   const ledger = new LineFile(keys, `ledger-${randomBytes(8).toString('hex')}.jsonl.gz`);
   const rows = data === undefined ? undefined : new LineFile(data, 'rows.jsonl.gz');
   const moment = await hub.archive.backUp({
@@ -108,6 +110,17 @@ async function copy(
   };
   writeManifest(data, ofData);
   return ofData;
+}
+
+/** A store filled anew under the same key would take the place of all keys of the one before. */
+async function needSameHub(hub: Hub, keys: string): Promise<void> {
+  if (!existsSync(join(keys, manifestName))) return;
+  const { manifest } = readManifest(keys, 'keys');
+  if (manifest.incarnation === (await hub.archive.incarnation())) return;
+  throw new ThroughlineError(
+    'conflict',
+    `--keys ${keys}: belongs to another hub, or to another life of it; name a new folder`,
+  );
 }
 
 /** Keys that were destroyed since are in the older ledgers. */

@@ -105,7 +105,13 @@ async function restoreInto(
   const folder = new DataFolder(draft);
   folder.create();
   writeWhole(draft, 'domain.key', `${readPrivate(join(given.keys, 'domain.key'))}\n`);
-  await fill(folder, given, backup, onProgress);
+  try {
+    await fill(folder, given, backup, onProgress);
+  } catch (error) {
+    // The key in it is not to lie about; run again, a restore begins a new one.
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  }
   if (existsSync(target) && readdirSync(target).length === 0) rmdirSync(target);
   renameSync(draft, target);
   syncFolder(dirname(target));

@@ -3,6 +3,7 @@ import type { Erasure } from '../erasure.ts';
 import { backUp, type Moment, type Sinks } from './backup.ts';
 import { Exporting, type ExportParts } from './exporting.ts';
 import { Importing } from './importing.ts';
+import { incarnationOf } from './incarnation.ts';
 import type { PutParts } from './record-puts.ts';
 import { finishRestore } from './restore.ts';
 import { Verifying, type Verification, type VerifyOptions } from './verify.ts';
@@ -24,6 +25,11 @@ export class Archive {
     this.#parts = parts;
     this.exporting = new Exporting(deps, parts);
     this.importing = new Importing(deps, parts);
+  }
+
+  /** Which life of the store this is: another one after each restore. */
+  incarnation(): Promise<string> {
+    return incarnationOf(this.#deps);
   }
 
   /** Copies everything, as of one moment, while the hub goes on. */
