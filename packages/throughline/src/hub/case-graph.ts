@@ -68,6 +68,11 @@ async function addNeighbours(
   }
 }
 
+const withoutWords = <T extends { readonly objective?: string | undefined }>({
+  objective: _before,
+  ...rest
+}: T): Omit<T, 'objective'> => rest;
+
 /** The root of a case as its viewer may see it: its objective is words of the message that began it. */
 export function rootOf(
   { graph, born }: Workspace,
@@ -75,22 +80,28 @@ export function rootOf(
 ): Activity | undefined {
   const found = graph.activity(activity);
   if (found === undefined || (born.get(activity) ?? 0) >= from) return found;
-  const { objective: _before, ...root } = found;
-  return root;
+  return withoutWords(found);
 }
 
 /** One case of a workspace, as far as a grant shows it: its root and what began in its time. */
 export function visible(workspace: Workspace, open: OpenCase): Graph {
   const { graph, born } = workspace;
   const { activity, from } = open;
-  const root = rootOf(workspace, open);
-  const initial = root?.initialDialog;
+  const initial = graph.activity(activity)?.initialDialog;
   const isShown = (id: string): boolean =>
     id === activity || id === initial || (born.get(id) ?? 0) >= from;
-  const inside = [...graph.objects()].filter(
-    ({ kind, value }) =>
-      kind !== 'participant' && graph.activityOf(value.id) === activity && isShown(value.id),
-  );
+  const asShown = (object: GraphObject): GraphObject => {
+    const { kind, value } = object;
+    if ((born.get(value.id) ?? 0) >= from) return object;
+    if (kind === 'activity') return { kind, value: withoutWords(value) };
+    return kind === 'dialog' ? { kind, value: withoutWords(value) } : object;
+  };
+  const inside = [...graph.objects()]
+    .filter(
+      ({ kind, value }) =>
+        kind !== 'participant' && graph.activityOf(value.id) === activity && isShown(value.id),
+    )
+    .map(asShown);
   const shown = new Set(inside.map(({ value }) => value.id));
   for (const object of inside) {
     if (object.kind === 'dialog') for (const id of object.value.participants) shown.add(id);
@@ -105,9 +116,7 @@ export function visible(workspace: Workspace, open: OpenCase): Graph {
     ({ id, from: a, to: b, activity: of }) =>
       of === activity && isShown(id) && shown.has(a) && shown.has(b),
   );
-  const seen = new Graph({ objects: [...inside, ...participants], relationships });
-  if (root !== undefined) seen.load({ objects: [{ kind: 'activity', value: root }] });
-  return seen;
+  return new Graph({ objects: [...inside, ...participants], relationships });
 }
 
 /** Everything that is seen, in the order in which it began. */
