@@ -163,15 +163,16 @@ export class Vault {
         'the store was being filled from a backup, and that was not finished; run throughline restore again',
       );
     }
-    try {
-      this.domain.open('domain/mark', known.sealed ?? new Uint8Array());
-    } catch (cause) {
-      throw new ThroughlineError(
-        'damaged',
-        'the domain key is not the one that this store was written under; use the key file that belongs to it',
-        { cause },
-      );
-    }
+    if (this.ownsMark(known.sealed ?? new Uint8Array())) return;
+    throw new ThroughlineError(
+      'damaged',
+      'the domain key is not the one that this store was written under; use the key file that belongs to it',
+    );
+  }
+
+  /** Whether a store with this mark was written under this key. */
+  ownsMark(sealed: Uint8Array): boolean {
+    return this.domain.opens('domain/mark', sealed);
   }
 
   random(bytes: number): Uint8Array {

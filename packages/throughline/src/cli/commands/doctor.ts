@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
@@ -54,12 +55,15 @@ export const doctorCommand = (surroundings: Surroundings): Command =>
 
 async function lookHere(folder: DataFolder, store?: string): Promise<Check[]> {
   const shared = isShared(store);
+  const keyFile = join(folder.path, 'domain.key');
   return [
     await check('node', () => lookAtNode()),
     await check('data-folder', () => lookAtFolder(folder)),
     await check('key-files', () => lookAtKeys(folder, store === undefined)),
     await check('store', () =>
-      store === undefined || !shared ? lookAtFile(store ?? folder.database) : lookAtServer(store),
+      store === undefined || !shared
+        ? lookAtFile(store ?? folder.database, keyFile)
+        : lookAtServer(store),
     ),
     await check('disk', () => lookAtDisk(folder)),
   ];

@@ -9,6 +9,7 @@ import { openSqliteStore } from '../../store/index.ts';
 import { startPostgres } from '../../store/postgres/conformance.ts';
 import { inspectPostgresStore, openPostgresStore } from '../../store/postgres/index.ts';
 import { commandsIn } from '../conformance.ts';
+import { startHub } from '../wire.ts';
 import { lookAtClock, lookAtVersion } from './hub.ts';
 import { lookAtNode, lookAtPort, lookForTool } from './machine.ts';
 
@@ -69,6 +70,18 @@ describe('a doctor', () => {
       store: { state: 'ok', saw: expect.stringContaining('schema version 1') },
     });
     writeFileSync(join(folder, 'hub.sqlite'), 'x'.repeat(10_000));
+    expect((await doctor()).checks).toMatchObject({ store: { state: 'fail' } });
+  });
+
+  it('tells the key of another hub from the one that a database was written under', async () => {
+    await (await startHub({ dataDir: folder, port: 0 })).close();
+    expect((await doctor()).checks).toMatchObject({ store: { state: 'ok' } });
+    const file = join(folder, 'domain.key');
+    writeFileSync(file, `${Buffer.alloc(32, 7).toString('base64url')}\n`);
+    expect((await doctor()).checks).toMatchObject({
+      store: { state: 'fail', saw: expect.stringContaining(`${file}: is not the key`) },
+    });
+    writeFileSync(file, 'short');
     expect((await doctor()).checks).toMatchObject({ store: { state: 'fail' } });
   });
 

@@ -4,7 +4,8 @@ import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { ThroughlineError } from '../../errors.ts';
-import { inspect } from '../../store/sqlite/inspect.ts';
+import { domainMark, Vault } from '../../hub/vault.ts';
+import { inspect, peek } from '../../store/sqlite/inspect.ts';
 import { readPrivate, type DataFolder } from '../data-folder.ts';
 import type { Remark } from './check.ts';
 
@@ -69,13 +70,24 @@ export function lookAtKeys(folder: DataFolder, isOwn: boolean): string | Remark 
   return { saw: `no ${missing.join(', no ')} yet`, advice: 'a hub makes them when it starts' };
 }
 
-/** The database file, read through; throws what opening it would. */
-export function lookAtFile(path: string): string | Remark {
+/** The database file, read through; throws what opening it would, with this key where there is one. */
+export function lookAtFile(path: string, keyFile?: string): string | Remark {
   if (!existsSync(path)) {
     return { saw: `${path} is not there yet`, advice: 'a hub makes it when it starts' };
   }
   const size = Math.ceil(statSync(path).size / mebibyte);
-  return `SQLite, schema version ${inspect(path)}, ${size} MiB, whole`;
+  const version = inspect(path);
+  const mark = peek(path, domainMark);
+  if (mark !== undefined && keyFile !== undefined && existsSync(keyFile)) {
+    const key = new Uint8Array(Buffer.from(readPrivate(keyFile), 'base64url'));
+    if (!new Vault(key).ownsMark(mark)) {
+      throw new ThroughlineError(
+        'damaged',
+        `${keyFile}: is not the key that ${path} was written under; put the right file back`,
+      );
+    }
+  }
+  return `SQLite, schema version ${version}, ${size} MiB, whole`;
 }
 
 export function lookAtDisk(folder: DataFolder): string | Remark {

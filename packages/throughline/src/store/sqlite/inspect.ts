@@ -10,7 +10,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { ThroughlineError } from '../../errors.ts';
+import type { RecordKey } from '../store.ts';
 import { explain } from './errors.ts';
+import { SqliteReader } from './reader.ts';
 import { applicationId, newerVersion, schemaVersion } from './schema.ts';
 
 /**
@@ -25,12 +27,25 @@ import { applicationId, newerVersion, schemaVersion } from './schema.ts';
  * Gives the version of the schema, 0 where there is none yet.
  */
 export function inspect(path: string): number {
+  return look(path, (_db, version) => version);
+}
+
+/** The sealed part of a record, read as carefully; undefined where there is none, or the schema is older. */
+export function peek(path: string, key: RecordKey): Uint8Array | undefined {
+  return look(path, (db, version) =>
+    version === schemaVersion ? new SqliteReader(db).record(key)?.sealed : undefined,
+  );
+}
+
+type Look<T> = (db: Database.Database, version: number) => T;
+
+function look<T>(path: string, take: Look<T>): T {
   const before = stamp(path);
   try {
-    return lookAside(path);
+    return lookAside(path, take);
   } catch (problem) {
     if (stamp(path) === before) throw problem;
-    return verdict(path);
+    return verdict(path, take);
   }
 }
 
@@ -42,13 +57,13 @@ function stamp(path: string): string {
     .join();
 }
 
-function lookAside(path: string): number {
+function lookAside<T>(path: string, take: Look<T>): T {
   const folder = mkdtempSync(`${path}-check-`);
   try {
     const second = join(folder, 'db');
     linkOrCopy(path, second);
     if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${second}-wal`);
-    return verdict(second);
+    return verdict(second, take);
   } catch (error) {
     throw explain(error);
   } finally {
@@ -65,14 +80,14 @@ function linkOrCopy(from: string, to: string): void {
   }
 }
 
-function verdict(path: string): number {
+function verdict<T>(path: string, take: Look<T>): T {
   const db = new Database(path, { readonly: true });
   try {
     const owner = Number(db.pragma('application_id', { simple: true }));
     const version = Number(db.pragma('user_version', { simple: true }));
     const tables = Number(db.prepare('select count(*) from sqlite_schema').pluck().get());
     // What a process leaves that died before its first commit.
-    if (owner === 0 && version === 0 && tables === 0) return version;
+    if (owner === 0 && version === 0 && tables === 0) return take(db, version);
     if (owner !== applicationId) {
       throw new ThroughlineError(
         'damaged',
@@ -81,7 +96,7 @@ function verdict(path: string): number {
     }
     if (version > schemaVersion) throw newerVersion(version);
     const check = db.pragma('quick_check(1)', { simple: true });
-    if (check === 'ok') return version;
+    if (check === 'ok') return take(db, version);
     throw new ThroughlineError('damaged', 'the store is damaged; restore it from a backup', {
       details: { found: String(check) },
     });
