@@ -47,13 +47,43 @@ for (const store of stores) {
 }
 const [cpu] = cpus();
 const machine = { node: process.version, cpus: cpus().length, cpu: cpu?.model ?? 'unknown' };
-const result = { suite: 'chaos', machine, runs: reports.map(({ folder: _where, ...run }) => run) };
+const result = {
+  suite: 'chaos',
+  machine,
+  rows: reports.flatMap(rowsOf),
+  runs: reports.map(({ folder: _where, ...run }) => run),
+};
 if (values.json) console.log(JSON.stringify(result, undefined, 2));
 if (values.save) {
   const file = new URL('../results/chaos.json', import.meta.url);
   writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`);
 }
-process.exitCode = reports.every((each) => each.disagreements.length === 0) ? 0 : 1;
+process.exitCode = result.rows.every(({ ok }) => ok) ? 0 : 1;
+
+function rowsOf({ store, kills, amidWork, disagreements, acknowledged }: ChaosReport) {
+  const count = (counts: Readonly<Record<string, number | undefined>>): number =>
+    Object.values(counts).reduce<number>((sum, each) => sum + (each ?? 0), 0);
+  return [
+    {
+      name: `${store}: kills amid work`,
+      unit: 'of the kills',
+      ours: amidWork,
+      beside: count(kills),
+      besideWhat: 'kills',
+      bar: 0.67,
+      ok: amidWork >= 0.67,
+    },
+    {
+      name: `${store}: what the outside ledger and the store disagree on`,
+      unit: 'entries',
+      ours: disagreements.length,
+      beside: count(acknowledged),
+      besideWhat: 'entries of the ledger',
+      bar: 0,
+      ok: disagreements.length === 0,
+    },
+  ];
+}
 
 function tell(report: ChaosReport): void {
   console.log(
