@@ -60,9 +60,11 @@ if (values.save) {
 }
 process.exitCode = result.rows.every(({ ok }) => ok) ? 0 : 1;
 
+function count(counts: Readonly<Record<string, number | undefined>>): number {
+  return Object.values(counts).reduce<number>((sum, each) => sum + (each ?? 0), 0);
+}
+
 function rowsOf({ store, kills, amidWork, disagreements, acknowledged }: ChaosReport) {
-  const count = (counts: Readonly<Record<string, number | undefined>>): number =>
-    Object.values(counts).reduce<number>((sum, each) => sum + (each ?? 0), 0);
   return [
     {
       name: `${store}: kills amid work`,
