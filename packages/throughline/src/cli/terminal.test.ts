@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { table } from './table.ts';
-import { clean, terminal, widthOf } from './terminal.ts';
+import { clean, terminal, widthOf, wrap } from './terminal.ts';
 
 const id = `tsk_${'0'.repeat(26)}`;
 const person = (columns: number, env = {}) => terminal({ isTTY: true, columns, env });
@@ -70,5 +70,18 @@ describe('a table', () => {
 
   it('loses nothing in a pipe', () => {
     expect(table(pipe, titles, rows).join('\n')).toContain('x'.repeat(100));
+  });
+});
+
+describe('wrap', () => {
+  it('begins a new line where a word has no room, and loses none', () => {
+    expect(wrap('put the right file back', 10)).toEqual(['put the', 'right file', 'back']);
+    expect(wrap('at /a/path/that/is/long there', 8)).toEqual([
+      'at',
+      '/a/path/that/is/long',
+      'there',
+    ]);
+    expect(wrap('漢字 漢字', 6)).toEqual(['漢字', '漢字']);
+    expect(wrap('as in a pipe', Infinity)).toEqual(['as in a pipe']);
   });
 });

@@ -17,7 +17,7 @@ import {
 } from '../doctor/machine.ts';
 import { isShared } from '../open-store.ts';
 import type { Output } from '../output.ts';
-import { pad } from '../terminal.ts';
+import { pad, wrap } from '../terminal.ts';
 
 const optionsSchema = z.object({ data: z.string(), store: z.string().optional() });
 const usualPort = 4_680;
@@ -85,13 +85,16 @@ async function lookAtHub(options: unknown): Promise<Check[]> {
     return [answers, port];
   }
   const { url, key } = hubOf(options);
+  const valid = await check('key-is-valid', async () => {
+    const { id, role, tenant } = await clientOf(options).whoAmI();
+    return `${id}, ${role} of ${tenant}`;
+  });
+  // It describes its API to whom it knows.
+  const version = () => check('hub-version', () => lookAtVersion(url, key));
   return [
     answers,
-    await check('key-is-valid', async () => {
-      const { id, role, tenant } = await clientOf(options).whoAmI();
-      return `${id}, ${role} of ${tenant}`;
-    }),
-    await check('hub-version', () => lookAtVersion(url, key)),
+    valid,
+    ...(valid.failure === undefined ? [await version()] : []),
     await check('clock', () => lookAtClock(url)),
   ];
 }
@@ -110,13 +113,14 @@ function show(out: Output, checks: readonly Check[]): void {
     saw,
     ...(advice === undefined ? {} : { advice }),
   }));
-  const { paint } = out.terminal;
+  const { paint, width: columns = Infinity } = out.terminal;
   const width = Math.max(...checks.map(({ name }) => name.length));
   out.result({ checks: json }, () =>
     checks.flatMap(({ name, state, saw, advice }) => {
       const [style, mark] = marks[state];
       const indent = ' '.repeat(mark.length + width + 4);
-      const lines = [...saw.split('\n'), ...(advice === undefined ? [] : [`→ ${advice}`])];
+      const said = [...saw.split('\n'), ...(advice === undefined ? [] : [`→ ${advice}`])];
+      const lines = said.flatMap((line) => wrap(line, columns - indent.length));
       return lines.map((line, at) =>
         at === 0 ? `${paint(style, mark)}  ${pad(name, width)}  ${line}` : `${indent}${line}`,
       );

@@ -85,6 +85,16 @@ describe('a doctor', () => {
     expect((await doctor()).checks).toMatchObject({ store: { state: 'fail' } });
   });
 
+  it('says of a key that does not count that alone, and not that the hub is none', async () => {
+    const hub = await startHub({ dataDir: folder, port: 0 });
+    writeFileSync(join(folder, 'local.key'), `tlk_${'x'.repeat(43)}\n`);
+    const { exitCode, checks } = await doctor();
+    await hub.close();
+    expect(checks).toMatchObject({ 'key-is-valid': { state: 'fail' }, clock: { state: 'ok' } });
+    expect(checks).not.toHaveProperty('hub-version');
+    expect(exitCode).toBe(4);
+  });
+
   it('looks at a PostgreSQL database without changing it', { timeout: 60_000 }, async () => {
     const server = await startPostgres();
     const url = await server.fresh();
