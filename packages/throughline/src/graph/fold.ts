@@ -26,8 +26,8 @@ export type Applied =
  * kept as a conflict. Assertions of one graph must come in the order of their numbers.
  *
  * The graph must hold what the rules look at: the objects named, the Dialog and Activity they are in,
- * the Tasks of that Dialog, and for a lineage relationship whatever comes from its source and, if
- * anything does, everything above its target.
+ * the Tasks of that Dialog, and for a lineage relationship everything above its target or all that
+ * comes from its source.
  */
 export function apply(graph: Graph, assertion: Assertion): Applied {
   const refusal = fold(graph, assertion);

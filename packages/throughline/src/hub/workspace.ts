@@ -66,23 +66,37 @@ export class Workspace {
       await this.needEdge(about);
       if (!('from' in statement)) continue;
       const { type, from, to } = statement;
-      if (ruleOf(type).acyclic && !(await this.#isLeaf(from, type))) {
+      if (ruleOf(type).acyclic && !(await this.#needDescent(from, type))) {
         await this.needLineage([to], type);
       }
     }
   }
 
-  /** Nothing comes from it by this type, so no circle can run through it, wherever it comes from. */
-  async #isLeaf(id: string, type: string): Promise<boolean> {
+  /**
+   * Whatever comes from it by this type, through which alone a circle can run: as a rule far less than
+   * all that something comes from. False where it is not told by relationships alone.
+   */
+  async #needDescent(id: string, type: string): Promise<boolean> {
     const { graph, born } = this;
-    if (graph.in(id, [type]).length > 0 || graph.members(id).length > 0) return false;
-    if (!born.has(id)) return true;
-    if (kindOf(id) !== 'task' && kindOf(id) !== 'resource') return false;
-    const name = `${type} to ${id}`;
-    if (this.#asked.has(name)) return true;
-    const edges = await this.reader.edges([id], { direction: 'in', types: [type] });
-    if (edges.length === 0) this.#asked.add(name);
-    return edges.length === 0;
+    const seen = new Set([id]);
+    let level = [id];
+    while (level.length > 0) {
+      const known = level.filter((each) => born.has(each));
+      if (known.some((each) => !['task', 'resource'].includes(kindOf(each) ?? ''))) return false;
+      const fresh = known.filter((each) => this.#fresh([`${type} to ${each}`]).length > 0);
+      if (fresh.length > 0) {
+        const edges = await this.reader.edges(fresh, { direction: 'in', types: [type] });
+        await this.#link(edges);
+        await this.need(edges.map(({ from }) => from));
+      }
+      const below = level.flatMap((each) => [
+        ...graph.in(each, [type]).map(({ from }) => from),
+        ...graph.members(each),
+      ]);
+      level = [...new Set(below)].filter((each) => !seen.has(each));
+      for (const each of level) seen.add(each);
+    }
+    return true;
   }
 
   /** Resources of an Activity, by which the same bytes are known again; gives their ids. */

@@ -26,6 +26,9 @@ import * as rows from './rows.ts';
 
 type Values = (string | number | Uint8Array | null)[];
 
+/** At most so many: a value by itself would be looked at in planning, so anew at each question. */
+const most = 'limit ? + 0';
+
 /** Conditions of a query and what they bind, in order. */
 type Condition = readonly [sql: string, ...values: (string | number)[]];
 
@@ -69,7 +72,7 @@ export class SqliteReader {
     if (id !== undefined) wanted.unshift(['l.id = ?', id]);
     const conditions: Condition[] = [...wanted, ['l.seq > ?', after]];
     return this.sql<rows.LogRow>(
-      `select ${rows.logColumns} from log l where ${where(conditions)} order by l.seq limit ?`,
+      `select ${rows.logColumns} from log l where ${where(conditions)} order by l.seq ${most}`,
     )
       .all(...values(conditions), limit)
       .map(rows.logEntry);
@@ -89,7 +92,7 @@ export class SqliteReader {
     if (conditions === undefined) return [];
     if (kind !== undefined) conditions.push(['o.kind = ?', kind]);
     return this.sql<rows.ObjectRow>(
-      `select ${rows.objectColumns} from objects o where ${where(conditions)} order by o.seq limit ?`,
+      `select ${rows.objectColumns} from objects o where ${where(conditions)} order by o.seq ${most}`,
     )
       .all(...values(conditions), limit)
       .map(rows.object);
@@ -106,7 +109,7 @@ export class SqliteReader {
     if (conditions === undefined) return [];
     return this.sql<rows.EdgeRow>(
       `select ${rows.edgeColumns} from json_each(?) j cross join names x on x.id = j.value
-       cross join edges e on ${where([[`e.${near(query)} = x.n`], ...conditions])} limit ?`,
+       cross join edges e on ${where([[`e.${near(query)} = x.n`], ...conditions])} ${most}`,
     )
       .all(JSON.stringify(ids), ...values(conditions), limit)
       .map(rows.edge);
@@ -116,7 +119,7 @@ export class SqliteReader {
     const n = this.number(activity);
     if (n === undefined) return [];
     return this.sql<rows.EdgeRow>(
-      `select ${rows.edgeColumns} from edges e where e.activity = ? order by e.seq limit ?`,
+      `select ${rows.edgeColumns} from edges e where e.activity = ? order by e.seq ${most}`,
     )
       .all(n, limit)
       .map(rows.edge);
@@ -169,7 +172,7 @@ export class SqliteReader {
     }
     return this.sql<rows.RecordRow>(
       `select ${rows.recordColumns} from terms i cross join records r on r.n = i.record
-       where ${where(conditions)} order by i.sort ${order}, i.key ${order} limit ?`,
+       where ${where(conditions)} order by i.sort ${order}, i.key ${order} ${most}`,
     )
       .all(...values(conditions), limit)
       .map(rows.record);
@@ -187,7 +190,7 @@ export class SqliteReader {
   expired({ until, limit }: ExpiryQuery): RecordKey[] {
     return this.sql<RecordKey>(
       `select (select id from names where n = r.kind) as kind, r.key from records r
-       where r.expires <= ? order by r.expires limit ?`,
+       where r.expires <= ? order by r.expires ${most}`,
     ).all(until, limit);
   }
 
@@ -197,7 +200,7 @@ export class SqliteReader {
     const behind = <Row>(columns: string, x: string): (Row & { readonly place: string })[] =>
       this.sql<Row & { readonly place: string }>(
         `select ${columns}, cast(${x}.n as text) as place
-         from ${table}s ${x} where ${x}.n > ? order by ${x}.n limit ?`,
+         from ${table}s ${x} where ${x}.n > ? order by ${x}.n ${most}`,
       ).all(from, limit);
     if (table === 'object') {
       return behind<rows.ObjectRow>(rows.objectColumns, 'o').map((row) => ({
