@@ -125,6 +125,9 @@ describe('an agent that a language model works for', () => {
       return JSON.stringify({ answers, confidence: 1 });
     });
     expect(returned?.EvaluationResult.Status).toBe('failed');
+    expect(returned?.EvaluationResult.FailureReason).toMatch(
+      /^read: ".+" (does not stand|is said to be) in /,
+    );
     expect(returned?.EvaluationResult.CriterionResults[0]?.EvidenceRefs).not.toContain('res_other');
   });
 

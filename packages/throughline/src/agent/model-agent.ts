@@ -7,7 +7,7 @@ import type { AgentContext } from '../model/agent-context.ts';
 import { citationSchema, type GraderSpecInput, graderSpecSchema } from '../model/grader.ts';
 import { gradeCriteria, type GraderMeans } from '../models/grade-criteria.ts';
 import type { Model } from '../models/model.ts';
-import type { AgentHandler, CriterionFinding, HandlerIo } from './handler.ts';
+import type { AgentHandler, HandlerIo, HandlerResult } from './handler.ts';
 
 export interface ModelAgentOptions {
   readonly model: Model;
@@ -98,10 +98,10 @@ export function modelAgent(options: ModelAgentOptions): AgentHandler {
     }
     return {
       confidence: Math.min(1, Math.max(0, value.confidence)),
-      criteria: await findings(context, { output, text, answers }, checks, io, {
+      ...(await findings(context, { output, text, answers }, checks, io, {
         model,
         ...options.means,
-      }),
+      })),
     };
   };
 }
@@ -161,7 +161,7 @@ async function findings(
   checks: ReadonlyMap<string, z.infer<typeof graderSpecSchema>>,
   io: HandlerIo,
   means: GraderMeans,
-): Promise<CriterionFinding[]> {
+): Promise<Pick<HandlerResult, 'criteria' | 'failure'>> {
   const { SuccessCriteria: criteria } = context.EvaluationPolicy;
   const isAnswered = answers.every(({ answer }) => answer.trim() !== '');
   const isShown = answers.every(({ citations }) => citations.length > 0);
@@ -186,11 +186,19 @@ async function findings(
   for (const { model, inputTokens, outputTokens } of graded.usage) {
     io.spent({ model, inputTokens, outputTokens });
   }
-  return graded.criteria.map(({ id, ok, evidence }) => ({
-    id,
-    passed: ok && isAnswered && (isShown || checks.has(id)),
-    evidence: [...new Set([output, ...evidence])],
-  }));
+  const failed = graded.criteria.filter(
+    ({ id, ok }) => !ok && criteria.some((each) => each.CriterionID === id && each.Required),
+  );
+  return {
+    criteria: graded.criteria.map(({ id, ok, evidence }) => ({
+      id,
+      passed: ok && isAnswered && (isShown || checks.has(id)),
+      evidence: [...new Set([output, ...evidence])],
+    })),
+    ...(failed.length > 0 && {
+      failure: failed.map(({ id, reason }) => `${id}: ${reason}`).join('; '),
+    }),
+  };
 }
 
 const withAnswers = (context: AgentContext, answers: Answers['answers']): AgentContext => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { table } from './table.ts';
-import { clean, terminal, widthOf, wrap } from './terminal.ts';
+import { clean, cleanLine, terminal, widthOf, wrap } from './terminal.ts';
 
 const id = `tsk_${'0'.repeat(26)}`;
 const person = (columns: number, env = {}) => terminal({ isTTY: true, columns, env });
@@ -31,6 +31,11 @@ describe('what a terminal shows', () => {
     expect(clean('a\u001b[31mb\u0007')).toBe('a\ufffd[31mb\ufffd');
     expect(clean('one\n two\t\r\nthree ')).toBe('one two three');
     expect(clean('abc\u202edcb\u2066x')).toBe('abc\ufffddcb\ufffdx');
+  });
+
+  it('keeps the spaces of a text whose lines are shown', () => {
+    expect(cleanLine('\t  "a":  1 ')).toBe('      "a":  1');
+    expect(cleanLine('a\rb\u001b[2Jc\u202ed')).toBe('a\ufffdb\ufffd[2Jc\ufffdd');
   });
 });
 

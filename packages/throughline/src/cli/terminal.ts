@@ -69,11 +69,14 @@ function cut(text: string, columns: number): string {
  * Text that people or agents wrote, made safe to print on one line: control and direction
  * characters could move the cursor, recolour the screen or reorder what stands beside.
  */
-export const clean = (text: string): string =>
-  text
-    .replaceAll(/\s+/gu, ' ')
-    .replaceAll(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd')
-    .trim();
+export const clean = (text: string): string => harmless(text.replaceAll(/\s+/gu, ' ')).trim();
+
+/** The same for a line of a text whose spaces mean something: code, JSON, a table. */
+export const cleanLine = (line: string): string =>
+  harmless(line.replaceAll('\t', '    ')).trimEnd();
+
+const harmless = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 
 /** Lines of whole words, none wider than that unless one word is. */
 export function wrap(text: string, columns: number): string[] {

@@ -73,6 +73,14 @@ describe('the second layer of evaluation', () => {
     ['confidence 0.7 is below the threshold 0.8', evaluated({ Confidence: 0.7 })],
     ['the agent evaluated its own result as failed', evaluated({ Status: 'failed' })],
     [
+      'the agent evaluated its own result as failed: the page is torn',
+      evaluated({ Status: 'failed', FailureReason: ' the page is torn ' }),
+    ],
+    [
+      `the agent evaluated its own result as failed: ${'x'.repeat(300)}`,
+      evaluated({ Status: 'failed', FailureReason: 'x'.repeat(9_000) }),
+    ],
+    [
       'criterion must: secret.json is not evidence, for it was neither given nor produced',
       evaluated({ CriterionResults: [passed(['report.json', 'secret.json'])] }),
     ],

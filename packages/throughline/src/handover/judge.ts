@@ -129,9 +129,15 @@ function criteriaProblems(policy: JudgePolicy, context: AgentContext, relaxed: s
   });
 }
 
+/** Characters of an agent's own reason that are repeated. */
+const shownOfReason = 300;
+
 function confidenceProblems(policy: JudgePolicy, context: AgentContext): string[] {
-  const { Status: status, Confidence: confidence } = context.EvaluationResult;
-  if (status === 'failed') return ['the agent evaluated its own result as failed'];
+  const { Status: status, Confidence: confidence, FailureReason: why } = context.EvaluationResult;
+  if (status === 'failed') {
+    const said = why.trim() === '' ? '' : `: ${why.trim().slice(0, shownOfReason)}`;
+    return [`the agent evaluated its own result as failed${said}`];
+  }
   if (isUnevaluated(context) && (policy.relaxed === true || policy.grade !== undefined)) return [];
   const threshold = context.EvaluationPolicy.ConfidenceThreshold;
   return confidence >= threshold

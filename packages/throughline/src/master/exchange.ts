@@ -85,6 +85,8 @@ async function exchangeWith(run: RunContext, step: Step): Promise<Exchanged> {
     }
     run.signal.throwIfAborted();
     if (deadline.aborted) {
+      const { notReached } = step.attempt;
+      if (notReached !== undefined) reason = `It was not reached in time: ${notReached.reason}`;
       return { kind: step.attempt.asserted ? 'unknown' : 'refused', reason };
     }
     await sleep(wait, signal);

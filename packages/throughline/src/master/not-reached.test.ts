@@ -117,6 +117,7 @@ describe('an agent that is down', () => {
     expect(report.status).toBe('completed');
     const [first, second] = report.subtasks[0]?.attempts ?? [];
     expect([first?.agent, first?.outcome, second?.agent]).toEqual(['away', 'failed', 'deputy']);
+    expect(first?.reason).toMatch(/^It was not reached in time: http:\/\/127\.0\.0\.1:9\//);
     const view = await world.hub.caseView(alice, report.activity);
     expect(view.tasks.find(({ id }) => id === first?.task)?.state).toBe('timed-out');
     expect(view.relationships).toContainEqual(

@@ -1,5 +1,5 @@
 import type { RunReport } from '../../model/run.ts';
-import { clean, type Terminal } from '../terminal.ts';
+import { clean, cleanLine, type Terminal } from '../terminal.ts';
 import { count } from './words.ts';
 
 /** Characters of one output that are shown; the rest is in the hub. */
@@ -34,8 +34,8 @@ export function reportLines(
       paint('bold', clean(name)),
       ...text
         .slice(0, shownOfText)
-        .split('\n')
-        .map((line) => clean(line)),
+        .split(/\r?\n/)
+        .map((line) => cleanLine(line)),
       ...(text.length > shownOfText ? [paint('dim', `… ${text.length} characters in all`)] : []),
     ]),
     '',
