@@ -60,7 +60,7 @@ if (values.save) {
 }
 process.exitCode = result.rows.every(({ ok }) => ok) ? 0 : 1;
 
-function count(counts: Readonly<Record<string, number | undefined>>): number {
+function total(counts: Readonly<Record<string, number | undefined>>): number {
   return Object.values(counts).reduce<number>((sum, each) => sum + (each ?? 0), 0);
 }
 
@@ -70,7 +70,7 @@ function rowsOf({ store, kills, amidWork, disagreements, acknowledged }: ChaosRe
       name: `${store}: kills amid work`,
       unit: 'of the kills',
       ours: amidWork,
-      beside: count(kills),
+      beside: total(kills),
       besideWhat: 'kills',
       bar: 0.67,
       ok: amidWork >= 0.67,
@@ -79,7 +79,7 @@ function rowsOf({ store, kills, amidWork, disagreements, acknowledged }: ChaosRe
       name: `${store}: what the outside ledger and the store disagree on`,
       unit: 'entries',
       ours: disagreements.length,
-      beside: count(acknowledged),
+      beside: total(acknowledged),
       besideWhat: 'entries of the ledger',
       bar: 0,
       ok: disagreements.length === 0,

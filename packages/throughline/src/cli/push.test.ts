@@ -66,7 +66,7 @@ const loopback = {
 const principal: Principal = { tenant: 'local', id: 'echo', role: 'agent' };
 
 /** Short, so that what a process left untold is due soon. */
-const leaseMs = 50;
+const leaseMs = 300;
 
 async function hubWithKeys(): Promise<{ hub: RunningHub; agentKey: string; priya: string }> {
   const hub = await startHub({ dataDir: mkdtempSync(join(tmpdir(), 'push-')), port: 0, leaseMs });

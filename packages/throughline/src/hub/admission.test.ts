@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { limits } from '../model/index.ts';
+import { limits, type Principal } from '../model/index.ts';
 import {
   bob,
   boss,
@@ -327,6 +327,11 @@ describe.each(stores)('a hub that adopts contexts (%s)', (_name, open) => {
       contextId: 'ticket 4711',
       counts: { dialogs: 1, tasks: 2 },
     });
+    const read = async (by: Principal, id: string): Promise<string> =>
+      JSON.stringify([await scene.hub.caseView(by, id), await scene.hub.timeline(by, id)]);
+    expect(await read(bob, contextId)).not.toContain('ticket 4711');
+    expect(await read(bob, contextId)).toContain(contextId);
+    expect(await read(priya, 'ticket 4711')).toContain('"localId":"ticket 4711"');
   });
 
   it('never adopts what looks like an id of ours', async () => {

@@ -3,6 +3,7 @@ import type { StoreReader } from '../store/store.ts';
 import { authorize, may, type Action } from './authorize.ts';
 import type { CaseRecord, CaseRights } from './case-records.ts';
 import type { Context, Contexts } from './contexts.ts';
+import { maskOf, type Mask } from './mask.ts';
 import { nowhere } from './records.ts';
 import type { Registries } from './observing.ts';
 import { notFound, parse } from './refusals.ts';
@@ -16,6 +17,8 @@ export interface OpenCase {
   readonly context: Context | undefined;
   /** Only what began at this number or later is shown; 0: everything. */
   readonly from: number;
+  /** Names that only the owner may read, and ours in their place. */
+  readonly mask?: Mask;
 }
 
 /** From the ids that people use (public ones, contextIds, taskIds) to what they may see. */
@@ -54,7 +57,7 @@ export class CaseAccess {
     const access = await this.#registries.cases.guardOf(reader, principal, record);
     authorize(principal, action, access?.guard, refusal);
     if (activity === undefined || record === undefined || access === undefined) throw refusal();
-    return { activity, record, context: access.context, from: firstShown(principal, access) };
+    return { activity, record, context: access.context, ...shownTo(principal, access) };
   }
 
   /** The same, undefined without the right to see it. */
@@ -67,7 +70,7 @@ export class CaseAccess {
     const access = await this.#registries.cases.guardOf(reader, principal, record);
     if (record === undefined || access === undefined) return undefined;
     if (!may(principal, 'get', access.guard)) return undefined;
-    return { activity, record, context: access.context, from: firstShown(principal, access) };
+    return { activity, record, context: access.context, ...shownTo(principal, access) };
   }
 
   /** Our id of what an id means to this principal; says nothing of rights to it. */
@@ -104,6 +107,11 @@ export class CaseAccess {
 }
 
 /** All of it, unless only a grant opens it. */
-function firstShown(principal: Principal, { guard, grantedFrom = 0 }: CaseRights): number {
-  return may(principal, 'get', { ...guard, granted: [] }) ? 0 : grantedFrom;
+function shownTo(
+  principal: Principal,
+  { guard, grantedFrom: from = 0, context }: CaseRights,
+): Pick<OpenCase, 'from' | 'mask'> {
+  if (may(principal, 'get', { ...guard, granted: [] })) return { from: 0 };
+  const mask = context && maskOf(context);
+  return mask === undefined ? { from } : { from, mask };
 }

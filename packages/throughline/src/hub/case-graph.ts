@@ -3,6 +3,7 @@ import { mergedInto, type Activity, type Principal, type Relationship } from '..
 import type { StoreReader } from '../store/store.ts';
 import type { CaseAccess, OpenCase } from './case-access.ts';
 import type { Deps } from './deps.ts';
+import { maskDialog } from './mask.ts';
 import { Workspace } from './workspace.ts';
 
 /** Cases merged into one that are shown with it, and how many steps away. */
@@ -86,15 +87,17 @@ export function rootOf(
 /** One case of a workspace, as far as a grant shows it: its root and what began in its time. */
 export function visible(workspace: Workspace, open: OpenCase): Graph {
   const { graph, born } = workspace;
-  const { activity, from } = open;
+  const { activity, from, mask } = open;
   const initial = graph.activity(activity)?.initialDialog;
   const isShown = (id: string): boolean =>
     id === activity || id === initial || (born.get(id) ?? 0) >= from;
   const asShown = (object: GraphObject): GraphObject => {
     const { kind, value } = object;
-    if ((born.get(value.id) ?? 0) >= from) return object;
-    if (kind === 'activity') return { kind, value: withoutWords(value) };
-    return kind === 'dialog' ? { kind, value: withoutWords(value) } : object;
+    const isShort = (born.get(value.id) ?? 0) < from;
+    if (kind === 'activity') return isShort ? { kind, value: withoutWords(value) } : object;
+    if (kind !== 'dialog') return object;
+    const dialog = maskDialog(mask, value);
+    return { kind, value: isShort ? withoutWords(dialog) : dialog };
   };
   const inside = [...graph.objects()]
     .filter(

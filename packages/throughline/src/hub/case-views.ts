@@ -21,6 +21,7 @@ import { CaseBoxes } from './case-boxes.ts';
 import { inOrder, seeCase, visible } from './case-graph.ts';
 import { summarize } from './case-summary.ts';
 import type { Deps } from './deps.ts';
+import { maskAssertion } from './mask.ts';
 import type { Registries } from './observing.ts';
 import { conflictRecords } from './recorder.ts';
 import { notFound, parse } from './refusals.ts';
@@ -93,14 +94,14 @@ export class CaseViews {
   ): Promise<TimelinePage> {
     const { after, limit } = parse(timelineSchema, given, 'query');
     return this.#deps.store.read(async (reader) => {
-      const { activity, from } = await this.#access.open(reader, principal, id);
+      const { activity, from, mask } = await this.#access.open(reader, principal, id);
       const since = Math.max(after, from - 1);
       const entries = await reader.log({ activity, after: since, limit: limit + 1 });
       const boxes = new CaseBoxes(this.#deps.vault, reader);
       const assertions: Assertion[] = [];
       for (const entry of entries.slice(0, limit)) {
         const assertion = await openEntry(entry, boxes);
-        if (assertion !== undefined) assertions.push(assertion);
+        if (assertion !== undefined) assertions.push(maskAssertion(mask, assertion));
       }
       const last = entries[limit - 1];
       return entries.length > limit && last !== undefined

@@ -11,6 +11,7 @@ import type { Deps } from './deps.ts';
 import { FeedEvents, tell, type GapReason } from './feed-events.ts';
 import { FeedScope } from './feed-scope.ts';
 import { FeedTail } from './feed-tail.ts';
+import { maskAssertion } from './mask.ts';
 import { parse } from './refusals.ts';
 
 /** Entries that one step of one reader looks at; what is in memory for each is no more than that. */
@@ -305,12 +306,12 @@ export class Feed {
     const items: FeedItem[] = [];
     let gap: { reason: GapReason; first: number; last: number } | undefined;
     for (const entry of entries) {
-      const from = open.get(entry.activity ?? '')?.from;
-      if (from === undefined || entry.seq < from) continue;
+      const of = open.get(entry.activity ?? '');
+      if (of === undefined || entry.seq < of.from) continue;
       const told = await tell(entry, boxes);
       const cursor = this.#cursorOf(audience, placeOf(entry));
       if (typeof told !== 'string') {
-        items.push(this.#events.assertion(cursor, told));
+        items.push(this.#events.assertion(cursor, maskAssertion(of.mask, told)));
         gap = undefined;
         continue;
       }

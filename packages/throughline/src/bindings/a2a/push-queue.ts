@@ -133,18 +133,17 @@ export class PushQueue {
     }
   }
 
+  /** Names neither the config nor its address: both are a client's words, and this ends in a log. */
   #givenUp(
     { task, final }: Notification,
     attempts: number,
     cause: ThroughlineError,
   ): ThroughlineError {
-    const { id, url } = this.#config;
-    const where = URL.canParse(url) ? new URL(url).origin : 'its address';
     const what = final ? 'the end' : 'a change';
     return new ThroughlineError(
       'unavailable',
-      `push config ${id}: ${where} was not told of ${what} of task ${task.id}, given up after ${attempts} tries: ${cause.message}`,
-      { retryable: false, cause, details: { task: task.id, config: id, attempts, final } },
+      `a push config of task ${task.id} was not told of ${what}, given up after ${attempts} tries: ${cause.message}`,
+      { retryable: false, cause, details: { task: task.id, attempts, final } },
     );
   }
 }
