@@ -45,6 +45,7 @@ beforeAll(() => {
     'asking.yaml': `${agents}limits: { tokens: 1, onHit: ask }\n`,
     'answer.yaml': workflow,
     'stranger.yaml': workflow.replace('agent: writer', 'agent: scribe'),
+    'wrong.yaml': workflow.replace('todo:', 'todos:'),
     'letter.txt': 'Hello. My bill is 40 euros. Thanks',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text);
@@ -130,6 +131,7 @@ describe('throughline run', { timeout: 60_000 }, () => {
   it.each([
     [['answer.yaml'], 'agents.yaml', [], /needs letter, which nobody offers/],
     [['stranger.yaml'], 'agents.yaml', ['letter=x'], /agent scribe is not known/],
+    [['wrong.yaml'], 'agents.yaml', ['letter=x'], /wrong\.yaml: .*\n.*"todos"/],
     [['missing.yaml'], 'agents.yaml', [], /can’t be read/],
     [['answer.yaml'], 'answer.yaml', [], /agents/],
     [['answer.yaml'], 'missing.yaml', [], /can’t be read/],

@@ -134,12 +134,23 @@ async function begin(
     import('../run/inputs.ts'),
     import('../run/agents-file.ts'),
   ]);
-  const workflow = parseWorkflow(readText(path, 262_144));
+  const text = readText(path, 262_144);
+  const workflow = inFile(path, () => parseWorkflow(text));
   const given = input.map(inputOf);
   const offered = [...given, ...(await offerSurroundings(workflow, { offered: given }))];
   const query = running.query ?? (workflow.description || workflow.name);
   const taskId = await runner.request(query, workflow, offered);
   return master.start({ taskId, query, workflow, offered }, options);
+}
+
+/** Says in which file what is wrong is. */
+function inFile<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!(cause instanceof ThroughlineError)) throw cause;
+    throw new ThroughlineError(cause.code, `${path}: ${cause.message}`, { cause });
+  }
 }
 
 /** Asks whoever sits at the terminal; nothing said leaves the question open. */
