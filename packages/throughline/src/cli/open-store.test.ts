@@ -5,6 +5,8 @@ import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HubClient } from '../client/index.ts';
 import { startPostgres, type TestServer } from '../store/postgres/conformance.ts';
+import { inspectPostgresStore } from '../store/postgres/index.ts';
+import { commandsIn } from './conformance.ts';
 import { DataFolder } from './data-folder.ts';
 import { openStore } from './open-store.ts';
 import { localPrincipal, startHub } from './wire.ts';
@@ -64,5 +66,21 @@ describe('the store that --store names', () => {
     another.create();
     await expect(openStore(another, store)).rejects.toMatchObject({ code: 'damaged' });
     expect(existsSync(join(base, 'b', 'domain.key'))).toBe(false);
+  });
+});
+
+describe('a restore into PostgreSQL', () => {
+  it('that needs a place for content says so before it fills the database', async () => {
+    const { tellJson } = commandsIn(join(base, 'data'));
+    await (await startHub({ dataDir: join(base, 'data'), port: 0 })).close();
+    await tellJson('backup', '-o', join(base, 'monday'), '--keys', join(base, 'safe'));
+    const url = await server.fresh();
+    const there = commandsIn(join(base, 'new'));
+    const words = ['restore', join(base, 'monday'), '--keys', join(base, 'safe'), '--store', url];
+    const told = await there.tell(...words);
+    expect(told).toMatchObject({ exitCode: 2, err: expect.stringContaining('--content') });
+    expect(await inspectPostgresStore({ url })).toBe(0);
+    await there.tellJson(...words, '--content', join(base, 'bytes'));
+    expect(await there.tellJson('verify', '--store', url)).toMatchObject({ findings: [] });
   });
 });

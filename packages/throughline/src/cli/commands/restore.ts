@@ -125,6 +125,13 @@ async function fill(
 ): Promise<void> {
   const { Hub } = await import('../../hub/index.ts');
   const { fillFrom } = await import('../../hub/archive/restore.ts');
+  const content = await openContent(folder, { at: given.content }, isShared(given.store));
+  if (data.content !== undefined && content.driver === undefined) {
+    throw new ThroughlineError(
+      'invalid',
+      '--content: the backup holds content of its own; name a place for it',
+    );
+  }
   const { store, domainKey } = await openStore(folder, given.store);
   let isOpen = false;
   try {
@@ -135,7 +142,6 @@ async function fill(
       ledger: () => linesOf(given.keys, ledger.file),
       onProgress,
     });
-    const content = await openContent(folder, { at: given.content }, isShared(given.store));
     await restoreContent(from, content.driver);
     const hub = await Hub.open({
       store,
@@ -157,13 +163,7 @@ async function restoreContent(
   to: Awaited<ReturnType<typeof openContent>>['driver'],
 ): Promise<void> {
   const path = join(resolve(from), 'content');
-  if (!existsSync(path)) return;
-  if (to === undefined) {
-    throw new ThroughlineError(
-      'invalid',
-      '--content: the backup holds content of its own; name a place for it',
-    );
-  }
+  if (to === undefined || !existsSync(path)) return;
   const content = await openFileContent({ path });
   try {
     await copyObjects(content, to);
