@@ -37,7 +37,7 @@ import type {
 } from '../model/index.ts';
 
 /** Opens streams of events; throws before there is one. */
-export interface ServedFeed {
+interface ServedFeed {
   open(
     principal: Principal,
     query: FeedQuery & { readonly case?: string },
