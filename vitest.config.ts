@@ -19,8 +19,8 @@ export default defineConfig({
           include: ['src/**/*.test.ts'],
           isolate: false,
           // Real engines and processes: on a busy machine they take their time.
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -28,7 +28,7 @@ export default defineConfig({
         test: {
           // These use the package as its users have it: built, and in processes of their own.
           name: 'built',
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           include: [
             'packages/throughline/test/**/*.test.ts',
             '{examples,bench,scripts}/**/*.test.ts',

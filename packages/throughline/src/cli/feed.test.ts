@@ -186,7 +186,7 @@ it('… and of two hubs on one PostgreSQL, whichever they ask', { timeout: 180_0
 
 it(
   'a reader goes on over a restart of the hub, and says meanwhile that it is cut off',
-  { timeout: 30_000 },
+  { timeout: 120_000 },
   async () => {
     const path = join(folder(), 'hub.sqlite');
     const before = await openSqliteStore({ path });
@@ -217,7 +217,7 @@ it(
 
 it(
   'ends with what the hub says once a key counts no more, a case is gone, or a place is none',
-  { timeout: 30_000 },
+  { timeout: 120_000 },
   async () => {
     const { hub, url, close } = await serve(await openMemoryStore());
     closing.push(close);

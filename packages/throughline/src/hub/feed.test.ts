@@ -293,7 +293,7 @@ describe('the feed', () => {
 
   it(
     'who reads late gets what is no longer at hand from the store',
-    { timeout: 30_000 },
+    { timeout: 120_000 },
     async () => {
       const late = await Reader.open(scene.hub, priya, { after: '0' });
       const task = await scene.task(priya);

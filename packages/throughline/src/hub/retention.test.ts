@@ -172,7 +172,7 @@ describe.each(stores)('what is kept for a time (%s)', (_name, open) => {
 
   it(
     'goes in passes of a bounded size, each of which says whether there is more',
-    { timeout: 30_000 },
+    { timeout: 120_000 },
     async () => {
       for (let i = 0; i < 501; i++) await scene.admit(priya);
       scene.pass(31 * day);

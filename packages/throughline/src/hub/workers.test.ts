@@ -54,7 +54,7 @@ describe.each(stores)('tasks whose process is gone (%s)', (_name, open) => {
   });
 
   // More than one taking holds, written one by one on a busy machine.
-  it('are taken up by another one, each once', { timeout: 30_000 }, async () => {
+  it('are taken up by another one, each once', { timeout: 120_000 }, async () => {
     const more = [task.id];
     for (let i = 0; i < 26; i++) more.push((await save(await scene.task(priya), 'first')).id);
     scene.pass(leaseMs + 1);

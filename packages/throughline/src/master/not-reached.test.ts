@@ -111,7 +111,7 @@ describe('an agent that is down', () => {
     const report = await master().run({
       taskId,
       query: 'Is it right?',
-      workflow: workflow({ fallback: ['deputy'], timeoutSeconds: 1 }),
+      workflow: workflow({ fallback: ['deputy'], timeoutSeconds: 4 }),
       offered,
     });
     expect(report.status).toBe('completed');

@@ -51,7 +51,7 @@ function altered(text: string, change: (lines: string[]) => string[]): string {
 
 const other = { domainKey: new Uint8Array(32).fill(9), origin: 'https://other.example' };
 
-describe.each(stores)('export and import on %s', { timeout: 20_000 }, (_, open) => {
+describe.each(stores)('export and import on %s', { timeout: 120_000 }, (_, open) => {
   test('a case goes into an empty hub and comes out again byte for byte', async () => {
     const scene = await Scene.open(open);
     const { contextId, activity } = await lived(scene);

@@ -48,7 +48,7 @@ async function restored(store: Store, from: BackupFiles): Promise<Scene> {
 
 const secret = 'my card ends in 4711';
 
-describe.each(stores)('backup and restore on %s', { timeout: 20_000 }, (_, open) => {
+describe.each(stores)('backup and restore on %s', { timeout: 120_000 }, (_, open) => {
   test('a restored hub is the one that was backed up, with another incarnation', async () => {
     const scene = await Scene.open(open);
     const task = await scene.task(priya, { text: secret }, { text: secret });
@@ -207,7 +207,7 @@ describe.each(stores)('backup and restore on %s', { timeout: 20_000 }, (_, open)
   });
 });
 
-describe('a backup goes from one database to another', { timeout: 20_000 }, () => {
+describe('a backup goes from one database to another', { timeout: 120_000 }, () => {
   const pairs = stores.flatMap(([from, openFrom]) =>
     stores.filter(([to]) => to !== from).map(([to, openTo]) => ({ from, openFrom, to, openTo })),
   );

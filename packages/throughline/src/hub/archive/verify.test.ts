@@ -31,7 +31,7 @@ async function lived(scene: Scene): Promise<string> {
   return first.contextId;
 }
 
-describe.each(stores)('verify on %s', { timeout: 20_000 }, (_, open) => {
+describe.each(stores)('verify on %s', { timeout: 120_000 }, (_, open) => {
   test('a hub in order has nothing to be found, with erased cases in it too', async () => {
     const scene = await Scene.open(open);
     await lived(scene);

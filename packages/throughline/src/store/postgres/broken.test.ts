@@ -45,7 +45,7 @@ describe('a line that is cut at the commit', () => {
     ['before its answer comes', 'is found to have been made, and acknowledged'],
     ['before the server has it', 'is found not to have been made, and may be tried again'],
   ];
-  test.each(cuts)('%s: the commit %s', { timeout: 30_000 }, async (cut) => {
+  test.each(cuts)('%s: the commit %s', { timeout: 120_000 }, async (cut) => {
     const line = await openLine(await server.fresh());
     const store = await openPostgresStore({ url: line.url });
     const heard: number[] = [];
@@ -75,7 +75,7 @@ describe('a line that is cut at the commit', () => {
   test(
     'and stays cut: the outcome is said to be unknown, and is not for trying again blindly',
     {
-      timeout: 30_000,
+      timeout: 120_000,
     },
     async () => {
       const line = await openLine(await server.fresh());

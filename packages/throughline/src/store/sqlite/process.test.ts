@@ -85,7 +85,7 @@ async function check(store: Store, acknowledged: ReadonlyMap<number, string>): P
 }
 
 describe('several processes', () => {
-  test('two that write at once number one log without a hole', { timeout: 30_000 }, async () => {
+  test('two that write at once number one log without a hole', { timeout: 120_000 }, async () => {
     const path = join(folder, 'two.db');
     const store = await openSqliteStore({ path });
     const writer = startWriter(path, 'other', 200);
@@ -108,7 +108,7 @@ describe('several processes', () => {
     await store.close();
   });
 
-  test('several that make the same new file at once share it', { timeout: 30_000 }, async () => {
+  test('several that make the same new file at once share it', { timeout: 120_000 }, async () => {
     const path = join(folder, 'race.db');
     const writers = ['a', 'b', 'c'].map((name) => startWriter(path, name, 20));
     await Promise.all(writers.map(({ ended }) => ended));
@@ -119,7 +119,7 @@ describe('several processes', () => {
     await store.close();
   });
 
-  test('a second one can be opened while the first writes', { timeout: 30_000 }, async () => {
+  test('a second one can be opened while the first writes', { timeout: 120_000 }, async () => {
     const path = join(folder, 'busy.db');
     const writer = startWriter(path, 'busy', Infinity, 10);
     await writer.opened;
