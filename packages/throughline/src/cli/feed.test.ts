@@ -175,7 +175,31 @@ it(
   },
 );
 
-it('… and of two hubs on one PostgreSQL, whichever they ask', { timeout: 180_000 }, async () => {
+it('a stream that breaks off before its first event is opened again', async () => {
+  const store = await openMemoryStore();
+  const { hub, url, close } = await serve(store);
+  closing.push(() => store.close(), close);
+  const key = await hub.bootstrapKey(operator);
+  const activity = await openCase(hub, operator, 1);
+  await label(hub, operator, activity, 'last');
+  let streams = 0;
+  const once: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (response.headers.get('Content-Type')?.startsWith('text/event-stream') !== true) {
+      return response;
+    }
+    streams += 1;
+    if (streams > 1) return response;
+    await response.body?.cancel();
+    const broken = new ReadableStream({ pull: (to) => to.error(new TypeError('terminated')) });
+    return new Response(broken, response);
+  };
+  const client = new HubClient({ url, key, fetch: once });
+  expect((await follow(client, isLabel('last'), { after: '0' })).length).toBeGreaterThan(1);
+  expect(streams).toBe(2);
+});
+
+it('100 readers over HTTP of two hubs on one PostgreSQL get them too, whichever they ask', { timeout: 180_000 }, async () => {
   const server = await startPostgres();
   closing.push(() => server.stop());
   const url = await server.fresh();

@@ -42,6 +42,8 @@ export class FeedCalls {
     const { signal = new AbortController().signal, onState } = options;
     let { after } = options;
     let state: FeedState | undefined;
+    let isReached = false;
+    const reached = (): void => void (isReached = true);
     const tell = (next: FeedState): void => {
       if (next !== state) onState?.(next);
       state = next;
@@ -50,7 +52,7 @@ export class FeedCalls {
       if (failures > 0) await pause(delayOf(failures), signal);
       if (signal.aborted) return;
       try {
-        const stream = this.#open(options.case, after, signal);
+        const stream = this.#open(options.case, after, signal, reached);
         for await (const event of stream) {
           tell('live');
           failures = 0;
@@ -60,13 +62,18 @@ export class FeedCalls {
       } catch (error) {
         if (signal.aborted) return;
         // What was never reached may be named wrongly; what was reached comes back.
-        if (state === undefined || !mayPass(error)) throw error;
+        if (!isReached || !mayPass(error)) throw error;
       }
       if (!signal.aborted && state !== undefined) tell('reconnecting');
     }
   }
 
-  async *#open(id: string | undefined, after: string | undefined, signal: AbortSignal) {
+  async *#open(
+    id: string | undefined,
+    after: string | undefined,
+    signal: AbortSignal,
+    reached: () => void,
+  ) {
     const path = id === undefined ? '/feed' : `/cases/${segment(id)}/feed`;
     const silent = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -79,6 +86,7 @@ export class FeedCalls {
     try {
       const over = AbortSignal.any([signal, silent.signal]);
       const body = await this.#call.stream({ method: 'GET', path, query, headers }, over);
+      reached();
       wait();
       for await (const event of readEvents(body)) {
         clearTimeout(timer);
