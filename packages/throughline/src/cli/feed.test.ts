@@ -199,14 +199,18 @@ it('a stream that breaks off before its first event is opened again', async () =
   expect(streams).toBe(2);
 });
 
-it('100 readers over HTTP of two hubs on one PostgreSQL get them too, whichever they ask', { timeout: 180_000 }, async () => {
-  const server = await startPostgres();
-  closing.push(() => server.stop());
-  const url = await server.fresh();
-  const stores = [await openPostgresStore({ url }), await openPostgresStore({ url })] as const;
-  for (const store of stores) closing.push(() => store.close());
-  await hundredReaders(stores, { pieces: 40, rounds: 10 });
-});
+it(
+  '100 readers over HTTP of two hubs on one PostgreSQL get them too, whichever they ask',
+  { timeout: 180_000 },
+  async () => {
+    const server = await startPostgres();
+    closing.push(() => server.stop());
+    const url = await server.fresh();
+    const stores = [await openPostgresStore({ url }), await openPostgresStore({ url })] as const;
+    for (const store of stores) closing.push(() => store.close());
+    await hundredReaders(stores, { pieces: 40, rounds: 10 });
+  },
+);
 
 it(
   'a reader goes on over a restart of the hub, and says meanwhile that it is cut off',
