@@ -59,6 +59,45 @@ describe('content in a bucket', () => {
     await expect(content.get(id)).rejects.toMatchObject({ code: 'damaged' });
   });
 
+  it('is opened with the secret of its key alone, each call signed for what it is', async () => {
+    const options = await bucket();
+    const content = await openS3Content(options);
+    const id = newObjectId();
+    const before = server.refused.length;
+    await content.put(id, new Uint8Array([1]));
+    expect(await content.get(id)).toEqual(new Uint8Array([1]));
+    expect(await content.list('', 10)).toEqual([id]);
+    expect(server.refused).toHaveLength(before);
+    const wrong = openS3Content({ ...options, secretAccessKey: 'another' });
+    await expect(wrong).rejects.toMatchObject({ code: 'unavailable', retryable: false });
+    const elsewhere = openS3Content({ ...options, region: 'eu-west-1' });
+    await expect(elsewhere).rejects.toMatchObject({ code: 'unavailable' });
+    expect(server.refused.slice(before)).toEqual([
+      'is signed with another secret, or was changed',
+      'not by a known key',
+    ]);
+    expect(await content.get(id)).toEqual(new Uint8Array([1]));
+  });
+
+  it('signs for one call and no other', async () => {
+    const { endpoint, ...options } = await bucket();
+    const sent: Request[] = [];
+    const recording: typeof fetch = (input, init) => {
+      const request = new Request(input, init);
+      sent.push(request.clone());
+      return fetch(request);
+    };
+    await new S3mini({ ...options, endpoint, fetch: recording }).putObject('a', 'one');
+    const headers = Object.fromEntries(sent[0]?.headers ?? []);
+    const statusOf = async (method: string, name: string) =>
+      (await fetch(`${endpoint}/${name}`, { method, headers })).status;
+    expect(await statusOf('PUT', 'a')).toBe(200);
+    expect(await statusOf('PUT', 'b')).toBe(403);
+    expect(await statusOf('DELETE', 'a')).toBe(403);
+    headers['x-amz-date'] = '20200101T000000Z';
+    expect(await statusOf('PUT', 'a')).toBe(403);
+  });
+
   it('is refused where there is no bucket, and without naming the secret', async () => {
     const options = await bucket();
     const elsewhere = { ...options, endpoint: `${options.endpoint}-missing` };
