@@ -37,16 +37,18 @@ describe('the place for content', () => {
   });
 
   it('is a bucket, with a prefix, reached by keys from the environment', async () => {
-    const { endpoint } = await s3.bucket('offloaded');
+    const { endpoint, accessKeyId, secretAccessKey } = await s3.bucket('offloaded');
+    const own = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
     const origin = encodeURIComponent(new URL(endpoint).origin);
-    const open = (place: string) =>
-      openContent(newFolder(), { at: `${place}?endpoint=${origin}` }, false, keys);
+    const open = (place: string, environment = own) =>
+      openContent(newFolder(), { at: `${place}?endpoint=${origin}` }, false, environment);
     const { driver } = await open('s3://offloaded/hub');
     await driver?.put(id, new Uint8Array([1]));
     const same = await open('s3://offloaded/hub/');
     expect(await same.driver?.list('', 9)).toEqual([id]);
     const whole = await open('s3://offloaded');
     expect(await whole.driver?.list('', 9)).toEqual([]);
+    await expect(open('s3://offloaded', keys)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   it('is not opened by keys in a URL, without keys, or of another kind', async () => {
