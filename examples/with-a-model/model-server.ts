@@ -72,10 +72,18 @@ const quotedIn = (prompt: string): { name: string; body: string }[] =>
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
+/** The texts of quoted material, each by the number in the line above. */
+function materialsIn(prompt: string): { name: string; body: string }[] {
+  const material = quotedIn(prompt).find(({ name }) => name === 'material')?.body ?? '';
+  const texts = material.split(/^-{5,} (\d+)\n/m).slice(1);
+  return texts.flatMap((name, at) =>
+    at % 2 === 0 ? [{ name, body: texts[at + 1]?.trimEnd() ?? '' }] : [],
+  );
+}
+
 /** For each item the sentence of the material that says most of it. */
 function answers(prompt: string, badly: boolean): unknown {
-  const materials = quotedIn(prompt).filter(({ name }) => name !== 'descriptions');
-  const sentences = materials.flatMap(({ name, body }) =>
+  const sentences = materialsIn(prompt).flatMap(({ name, body }) =>
     Array.from(segmenter.segment(body), ({ segment }): Passage => ({
       contextId: name,
       title: '',

@@ -29,8 +29,7 @@ const asking = (context: AgentContext): AgentContext => ({
 
 /** A reader that works: for each item the line of the material with the most words of the question. */
 const reads: Chat = ({ prompt }) => {
-  const [, id = '', body = ''] =
-    /begin quoted data: (res_\S+) -+\n([^]*?)\n-+ end/.exec(prompt) ?? [];
+  const [, id = '', body = ''] = /^-+ (\d+)\n([^]*?)\n-+ end/m.exec(prompt) ?? [];
   const items = [...prompt.matchAll(/^- (\w+): (.+)$/gm)];
   const answers = items.map(([, itemID = '', question = '']) => {
     const words = question.toLowerCase().match(/\w{4,}/g) ?? [];
@@ -76,9 +75,19 @@ describe('an agent that a language model works for', () => {
     });
     const output = task.artifacts?.find(({ artifactId }) => artifactId === 'answers.json');
     const stored = await world.hub.master(world.desk).getContent(output?.parts[0]?.url ?? '');
+    const contextId = context.ContextItems[0]?.ContextID;
     expect(JSON.parse(new TextDecoder().decode(stored.bytes))).toMatchObject({
-      answers: [{ itemID: 'year', citations: [{ quote: 'The ward opened in 1963.' }] }, {}],
+      answers: [
+        { itemID: 'year', citations: [{ contextId, quote: 'The ward opened in 1963.' }] },
+        {},
+      ],
     });
+  });
+
+  it('spends no tokens of the prompt on ids', async () => {
+    const { requests, context } = await work(reads);
+    expect(requests[0]?.prompt).toContain('\n----- 1\nThe ward opened in 1963.');
+    expect(requests[0]?.prompt).not.toContain(context.ContextItems[0]?.ContextID);
   });
 
   it('says beside what it returns what the model used and what compression left', async () => {
@@ -116,7 +125,7 @@ describe('an agent that a language model works for', () => {
     ['what it was not given', () => ({ contextId: 'res_other', quote: 'The ward' })],
   ])('does not pass when it quotes %s', async (_, citation) => {
     const { returned } = await work(({ prompt }) => {
-      const id = /quoted data: (res_\S+)/.exec(prompt)?.[1] ?? '';
+      const id = /^-+ (\d+)$/m.exec(prompt)?.[1] ?? '';
       const answers = ['year', 'head'].map((itemID) => ({
         itemID,
         answer: '1964',

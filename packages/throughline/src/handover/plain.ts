@@ -71,9 +71,27 @@ function materialPart(item: ContextItem, content: ItemContent['content']): Part 
  * end the quotation.
  */
 export function quote(name: string, text: string): string {
+  return quoted(name, fenceFor([text]), [text]);
+}
+
+/** The same for several texts at once, each below a line with its name that none of them can forge. */
+export function quoteEach(name: string, texts: ReadonlyMap<string, string>): string {
+  const fence = fenceFor([...texts.values()]);
+  const lines = [...texts].flatMap(([each, text]) => [`${fence} ${each}`, text]);
+  return quoted(name, fence, lines);
+}
+
+const quoted = (name: string, fence: string, lines: readonly string[]): string =>
+  [
+    `${fence} begin quoted data: ${name} ${fence}`,
+    ...lines,
+    `${fence} end quoted data ${fence}`,
+  ].join('\n');
+
+function fenceFor(texts: readonly string[]): string {
   let fence = '-----';
-  while (text.includes(fence)) fence += '-';
-  return `${fence} begin quoted data: ${name} ${fence}\n${text}\n${fence} end quoted data ${fence}`;
+  while (texts.some((text) => text.includes(fence))) fence += '-';
+  return fence;
 }
 
 /** What came back from an agent that never heard of AgentContext. */
