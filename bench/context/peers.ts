@@ -3,8 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { countTokens } from 'throughline/handover';
-import { says, subQuestion, type Chain } from './data.ts';
+import { turnsOf, type Caught, type Conversation } from './delegations.ts';
 
 const folder = fileURLToPath(new URL('peers/', import.meta.url));
 
@@ -13,28 +12,27 @@ export interface Framework {
   /** The module of the folder that drives it. */
   readonly module: string;
   readonly package: string;
+  /** How it delegates. */
+  readonly by: string;
+  /** What its module is told beside. */
+  readonly settings?: Readonly<Record<string, number>>;
 }
 const frameworks: readonly Framework[] = [
-  { module: 'langgraph-supervisor', package: '@langchain/langgraph-supervisor' },
-  { module: 'openai-agents', package: '@openai/agents' },
-  { module: 'google-adk', package: '@google/adk' },
-  { module: 'mastra', package: '@mastra/core' },
+  { module: 'langgraph-supervisor', package: '@langchain/langgraph-supervisor', by: 'hand-off' },
+  { module: 'openai-agents', package: '@openai/agents', by: 'handoff' },
+  { module: 'google-adk', package: '@google/adk', by: 'transfer' },
+  {
+    module: 'mastra',
+    package: '@mastra/core',
+    by: 'network, with the memory that it has by default',
+  },
+  {
+    module: 'mastra',
+    package: '@mastra/core',
+    by: 'network, with a memory of the whole conversation',
+    settings: { lastMessages: 1_000 },
+  },
 ];
-
-/** What a sub-agent is sent first when a Master of that framework delegates each hop. */
-export interface PeerMeasured {
-  /** Package and version. */
-  readonly name: string;
-  /** Tokens of the prompt ÷ tokens of what stands in the conversation, over all hops. */
-  readonly tokens: number;
-  /** Share of chains of which every hop's prompt has its answer. */
-  readonly kept: number;
-  /** Share of prompts that have what the user had said in confidence before. */
-  readonly leaked: number;
-}
-
-/** Said in the conversation before, and of no concern to any hop. */
-const canary = 'In confidence: canary-of-the-conversation-4c81';
 
 /**
  * Installs the frameworks into their own folder where they are not there yet; they are for this bench
@@ -60,15 +58,24 @@ function versionOf({ package: name }: Framework): string | undefined {
   return version;
 }
 
-interface Ask {
-  readonly history: readonly string[];
-  readonly question: string;
-}
+/** Package, version and how it delegates. */
+export const nameOf = (framework: Framework): string =>
+  `${framework.package} ${versionOf(framework) ?? ''} (${framework.by})`;
 
-/** Has a framework delegate, and gives the first prompt of its sub-agent for each. */
-function promptsOf(framework: Framework, asks: readonly Ask[]): string[] {
+/** Has a framework delegate every question of these conversations, and gives what was asked first. */
+export function catchTheirs(
+  framework: Framework,
+  conversations: readonly Conversation[],
+): readonly Caught[] {
+  const asks = conversations.flatMap((conversation) =>
+    conversation.delegations.map(({ question }) => ({
+      history: turnsOf(conversation),
+      question,
+      settings: framework.settings,
+    })),
+  );
   const scratch = mkdtempSync(join(tmpdir(), 'throughline-bench-'));
-  const file = join(scratch, 'prompts.jsonl');
+  const file = join(scratch, 'caught.jsonl');
   try {
     const { status, stderr } = spawnSync(
       process.execPath,
@@ -83,41 +90,14 @@ function promptsOf(framework: Framework, asks: readonly Ask[]): string[] {
     );
     if (status !== 0)
       throw new Error(`${framework.package} can’t be measured: ${stderr.slice(-2_000)}`);
-    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    return lines.map((line): string => JSON.parse(line));
+    const caught = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line): Caught => JSON.parse(line));
+    if (caught.length !== asks.length)
+      throw new Error(`${framework.package} delegated ${caught.length} of ${asks.length}`);
+    return caught;
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
-
-export function measurePeer(framework: Framework, chains: readonly Chain[]): PeerMeasured {
-  const hops = chains.flatMap((chain, of) =>
-    chain.question_decomposition.map((hop) => ({ of, hop, ask: askOf(chain, hop) })),
-  );
-  const prompts = promptsOf(
-    framework,
-    hops.map(({ ask }) => ask),
-  );
-  const lost = new Set<number>();
-  let [tokens, leaked] = [0, 0];
-  for (const [at, { of, hop, ask }] of hops.entries()) {
-    const prompt = prompts[at] ?? '';
-    if (!says(prompt, hop.answer)) lost.add(of);
-    tokens += countTokens(prompt) / countTokens(ask.history.join('\n'));
-    leaked += Number(prompt.includes(canary));
-  }
-  return {
-    name: `${framework.package} ${versionOf(framework) ?? ''}`,
-    tokens: tokens / hops.length,
-    kept: 1 - lost.size / chains.length,
-    leaked: leaked / hops.length,
-  };
-}
-
-const askOf = (chain: Chain, hop: Chain['question_decomposition'][number]): Ask => ({
-  history: [
-    canary,
-    ...chain.paragraphs.map(({ title, paragraph_text: text }) => `${title}\n${text}`),
-  ],
-  question: subQuestion(chain, hop),
-});

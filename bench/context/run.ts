@@ -1,10 +1,11 @@
 import { cpus } from 'node:os';
 import { asynchronousRow } from './asynchronous.ts';
+import { besideRows } from './beside.ts';
 import { measureFacts } from './covid.ts';
 import { halves, readChains, readPapers, subQuestion } from './data.ts';
 import { byLot, byPolicy, type HandOver } from './hand-over.ts';
 import { measureChains } from './musique.ts';
-import { measurePeer, type Framework } from './peers.ts';
+import type { Framework } from './peers.ts';
 import { row, type Result, type Row } from './row.ts';
 import { measureSpeed } from './speed.ts';
 
@@ -71,31 +72,6 @@ function rowsOf<Of>({ name, what, all, share, bar, measure }: Asked<Of>): Row[] 
   ];
 }
 
-/** Tokens that reach a sub-agent, beside what frameworks send theirs of the same conversation. */
-function besidePeers(
-  chains: ReturnType<typeof readChains>,
-  frameworks: readonly Framework[],
-): Row[] {
-  const { reported } = halves(chains);
-  const ours = measureChains(reported, peerShare, byPolicy);
-  return frameworks.map((framework) => {
-    const theirs = measurePeer(framework, reported);
-    return row({
-      name: `MuSiQue, a hop delegated by ${theirs.name}`,
-      unit: 'of the tokens of the conversation sent to the sub-agent',
-      ours: ours.tokens,
-      beside: theirs.tokens,
-      besideWhat: theirs.name,
-      spread: {
-        'chains with every answer, ours': ours.kept,
-        'ours in its own paragraph, not by chance': ours.inPlace,
-        theirs: theirs.kept,
-        'their prompts with what was said in confidence': theirs.leaked,
-      },
-    });
-  });
-}
-
 /** Dividing first, beside compressing once for the user's question. */
 function dividing(share: number): Row {
   const { reported } = halves(readChains());
@@ -146,7 +122,7 @@ export async function run(frameworks: readonly Framework[]): Promise<Result> {
     ...rowsOf({ ...covid, share: 0.25, bar: 0.95 }),
     ...rowsOf({ ...covid, share: 0.1, bar: 0.9 }),
     dividing(0.25),
-    ...besidePeers(chains, frameworks),
+    ...(await besideRows(peerShare, frameworks)),
     speedRow(
       'prose compressed to a quarter, counting included',
       prose(papers, chains),

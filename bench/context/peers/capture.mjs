@@ -1,7 +1,7 @@
 /**
- * What a framework's sub-agent is sent first, caught at a mock model. Reads lines of JSON with `history`
- * (what stands in the conversation) and `question` (what is delegated); writes each prompt as JSON into
- * the file named second, a line each.
+ * What a framework's sub-agent and its leader are asked first, caught at mock models. Reads lines of JSON
+ * with `history` (what stands in the conversation), `question` (what is delegated) and `settings`; writes
+ * what each came to as JSON into the file named second, a line each.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -10,8 +10,8 @@ const [, , framework, file] = process.argv;
 const { capture } = await import(new URL(`${framework}.mjs`, import.meta.url));
 const out = openSync(file, 'w');
 for await (const line of createInterface({ input: process.stdin })) {
-  const { history, question } = JSON.parse(line);
-  writeSync(out, `${JSON.stringify(await capture(history, question))}\n`);
+  const { history, question, settings } = JSON.parse(line);
+  writeSync(out, `${JSON.stringify(await capture(history, question, settings))}\n`);
 }
 closeSync(out);
 // Some of them keep timers and watchers for good.

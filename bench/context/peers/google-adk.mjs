@@ -24,12 +24,16 @@ const where = { appName: 'bench', userId: 'user' };
 
 export async function capture(history, question) {
   let prompt;
+  let led;
   const working = new Mock(({ contents }) => {
     prompt ??= contents.map(textOf).join('\n');
     return [{ text: 'Done.' }];
   });
   const transfer = { name: 'transfer_to_agent', args: { agentName: 'worker' } };
-  const leading = new Mock(() => [{ text: question }, { functionCall: transfer }]);
+  const leading = new Mock(({ contents }) => {
+    led ??= contents.map(textOf).join('\n');
+    return [{ text: question }, { functionCall: transfer }];
+  });
   const worker = new LlmAgent({ name: 'worker', description: 'Works.', model: working });
   const leader = new LlmAgent({
     name: 'leader',
@@ -51,5 +55,5 @@ export async function capture(history, question) {
   const newMessage = { role: 'user', parts: [{ text: question }] };
   const run = runner.runAsync({ userId: where.userId, sessionId: session.id, newMessage });
   for await (const _ of run) if (prompt !== undefined) break;
-  return prompt;
+  return { prompt, leader: led };
 }

@@ -27,12 +27,14 @@ const textOf = ({ content }) => (typeof content === 'string' ? content : JSON.st
 
 export async function capture(history, question) {
   let prompt;
+  let leader;
   let turns = 0;
   const working = new Mock((messages) => {
     prompt ??= messages.map(textOf).join('\n');
     return new AIMessage('Done.');
   });
-  const leading = new Mock(() => {
+  const leading = new Mock((messages) => {
+    leader ??= messages.map(textOf).join('\n');
     turns += 1;
     const handOff = { id: 'c1', name: 'transfer_to_worker', args: {}, type: 'tool_call' };
     return turns === 1
@@ -43,5 +45,5 @@ export async function capture(history, question) {
   const app = createSupervisor({ agents: [worker], llm: leading }).compile();
   const before = history.flatMap((text) => [new HumanMessage(text), new AIMessage('Noted.')]);
   await app.invoke({ messages: [...before, new HumanMessage(question)] });
-  return prompt;
+  return { prompt, leader };
 }

@@ -1,5 +1,6 @@
-/** @mastra/core: an agent delegates to one of its network. */
+/** @mastra/core: a network routes to its one agent. */
 import { Agent } from '@mastra/core/agent';
+import { MockMemory } from '@mastra/core/memory';
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
@@ -9,7 +10,7 @@ const mock = (answer) => ({
   modelId: 'mock',
   supportedUrls: {},
   doGenerate: async (options) => ({
-    content: answer(options),
+    content: [{ type: 'text', text: answer(options) }],
     finishReason: 'stop',
     usage,
     warnings: [],
@@ -17,41 +18,44 @@ const mock = (answer) => ({
   doStream: async (options) => ({ stream: ReadableStream.from(partsOf(answer(options))) }),
 });
 
-function* partsOf(content) {
+function* partsOf(text) {
   yield { type: 'stream-start', warnings: [] };
-  for (const part of content) {
-    if (part.type === 'text') {
-      yield { type: 'text-start', id: 't' };
-      yield { type: 'text-delta', id: 't', delta: part.text };
-      yield { type: 'text-end', id: 't' };
-    } else {
-      yield part;
-    }
-  }
-  const calls = content.some(({ type }) => type === 'tool-call');
-  yield { type: 'finish', finishReason: calls ? 'tool-calls' : 'stop', usage };
+  yield { type: 'text-start', id: 't' };
+  yield { type: 'text-delta', id: 't', delta: text };
+  yield { type: 'text-end', id: 't' };
+  yield { type: 'finish', finishReason: 'stop', usage };
 }
 
 const textOf = ({ content }) =>
   typeof content === 'string'
     ? content
     : content.map((part) => part.text ?? JSON.stringify(part)).join('\n');
+const asRead = ({ prompt }) =>
+  prompt
+    .filter(({ role }) => role !== 'system')
+    .map(textOf)
+    .join('\n');
 
-export async function capture(history, question) {
+/** What its routing agent decides first, and what it says once the work came back. */
+const routing = (question) => ({
+  primitiveId: 'worker',
+  primitiveType: 'agent',
+  prompt: question,
+  selectionReason: 'It works.',
+});
+const complete = { isComplete: true, completionReason: 'It is done.', finalResult: 'Done.' };
+
+export async function capture(history, question, { lastMessages } = {}) {
   let prompt;
-  let turns = 0;
-  const working = mock(({ prompt: given }) => {
-    const messages = given.filter(({ role }) => role !== 'system');
-    prompt ??= messages.map(textOf).join('\n');
-    return [{ type: 'text', text: 'Done.' }];
+  let led;
+  const working = mock((options) => {
+    prompt ??= asRead(options);
+    return 'Done.';
   });
-  const leading = mock(({ tools = [] }) => {
-    turns += 1;
-    const toolName = tools.find(({ name }) => name.includes('worker'))?.name ?? 'agent-worker';
-    const input = JSON.stringify({ prompt: question });
-    return turns === 1
-      ? [{ type: 'tool-call', toolCallId: 'c1', toolName, input }]
-      : [{ type: 'text', text: 'Done.' }];
+  const leading = mock((options) => {
+    const isFirst = led === undefined;
+    led ??= asRead(options);
+    return JSON.stringify(isFirst ? routing(question) : complete);
   });
   const worker = new Agent({
     id: 'worker',
@@ -60,17 +64,22 @@ export async function capture(history, question) {
     instructions: 'Work.',
     model: working,
   });
-  const leader = new Agent({
+  const network = new Agent({
     id: 'leader',
     name: 'leader',
     instructions: 'Delegate.',
     agents: { worker },
     model: leading,
+    memory: new MockMemory({ ...(lastMessages !== undefined && { options: { lastMessages } }) }),
   });
   const before = history.flatMap((content) => [
     { role: 'user', content },
     { role: 'assistant', content: 'Noted.' },
   ]);
-  await leader.generate([...before, { role: 'user', content: question }], { maxSteps: 2 });
-  return prompt;
+  const stream = await network.network([...before, { role: 'user', content: question }], {
+    memory: { thread: 'conversation', resource: 'user' },
+    maxSteps: 1,
+  });
+  for await (const _ of stream);
+  return { prompt, leader: led };
 }

@@ -18,10 +18,13 @@ function textOf({ content, output, arguments: given }) {
   return output === undefined ? (given ?? '') : JSON.stringify(output);
 }
 
+const asRead = ({ input }) => (typeof input === 'string' ? input : input.map(textOf).join('\n'));
+
 export async function capture(history, question) {
   let prompt;
-  const working = mock(({ input }) => {
-    prompt ??= typeof input === 'string' ? input : input.map(textOf).join('\n');
+  let led;
+  const working = mock((request) => {
+    prompt ??= asRead(request);
     return [said('Done.')];
   });
   const handOff = {
@@ -37,10 +40,13 @@ export async function capture(history, question) {
     name: 'leader',
     instructions: '',
     handoffs: [worker],
-    model: mock(() => [said(question), handOff]),
+    model: mock((request) => {
+      led ??= asRead(request);
+      return [said(question), handOff];
+    }),
   });
   const before = history.flatMap((text) => [{ role: 'user', content: text }, said('Noted.')]);
   const runner = new Runner({ tracingDisabled: true });
   await runner.run(leader, [...before, { role: 'user', content: question }]);
-  return prompt;
+  return { prompt, leader: led };
 }
