@@ -46,15 +46,21 @@ const faults: unknown[] = [];
 const materialsOf = async (
   tolerance: CompressionPolicy['LossTolerance'],
   ...rewriters: readonly Rewriter[]
+) => materialsFrom(contextWith(tolerance), source, rewriters);
+
+const materialsFrom = async (
+  context: AgentContext,
+  whole: string,
+  rewriters: readonly Rewriter[],
 ) => {
   faults.length = 0;
-  const { items, report } = await readMaterials(contextWith(tolerance), {
+  const { items, report } = await readMaterials(context, {
     fetch: () =>
       Promise.resolve({
-        item,
+        item: context.ContextItems[0] ?? item,
         mediaType: 'text/plain',
-        bytes: new TextEncoder().encode(source),
-        text: () => source,
+        bytes: new TextEncoder().encode(whole),
+        text: () => whole,
       }),
     rewriters,
     signal: new AbortController().signal,
@@ -124,6 +130,24 @@ describe('a compressor behind HTTP', () => {
     expect(asked).toMatchObject([
       { question: 'When is the bridge closed?', force_tokens: ['4 May 2031'] },
     ]);
+  });
+
+  it('gets a page as Markdown, and what it leaves of that is taken over', async () => {
+    const asked: Asked[] = [];
+    const context = contextWith('medium');
+    const ContextItems = [{ ...item, MediaType: 'text/html' }];
+    const html = `<article class="minutes"><h2>Minutes</h2><p>${source}</p></article>`;
+    const answer = (request: Asked) => {
+      asked.push(request);
+      return dropsCommon(request);
+    };
+    const { text: short, did } = await withService(answer, (url) =>
+      materialsFrom({ ...context, ContextItems }, html, [httpCompressor({ url })]),
+    );
+    expect(asked[0]?.context).toEqual([`## Minutes\n\n${source}`]);
+    expect(did).toMatchObject({ did: 'rewritten' });
+    expect(short).toMatch(/^## Minutes/);
+    expect(faults).toEqual([]);
   });
 
   it.each(['none', 'low'] as const)('is not asked at LossTolerance %s', async (tolerance) => {

@@ -347,6 +347,40 @@ describe('rewrites from outside', () => {
     expect(request?.budget).toBe(Math.floor(countTokens(prose) * 0.3));
   });
 
+  const page = (body: string): FetchedItem => {
+    const html = `<html><body><h1>Card</h1>${body}</body></html>`;
+    const { item: plain } = item('doc', 'compressible', html);
+    return { item: { ...plain, MediaType: 'text/html' }, text: html };
+  };
+  const styled = `<p class="${'x '.repeat(40)}">${prose.replaceAll('two percent', '<b>two percent</b>')}</p>`;
+
+  it('are asked for of a page as the Markdown that it became', () => {
+    const [request] = rewriteRequests([page(styled)], high, { ...asked });
+    expect(request?.mediaType).toBe('text/markdown');
+    expect(request?.text).toMatch(/^# Card\n/);
+    expect(request?.text).not.toMatch(/<p|class=/);
+    // What a compressor may leave words out of is what it was given, markup is no word of it.
+    const whole = request?.text ?? '';
+    const made = { contextId: 'doc', kind: 'compressor' as const, by: 'a-model', read: 12 };
+    const first = { ...made, text: whole.split(' ').slice(0, 20).join(' ') };
+    const { report } = compress([page(styled)], high, { ...asked, rewrites: [first] });
+    expect(report.items[0]).toMatchObject({ did: 'rewritten', strategy: 'compressor a-model' });
+    expect(report.items[0]?.notes).toEqual([`a-model read 12 of ${whole.length} characters.`]);
+  });
+
+  it('are not asked for where Markdown alone is short enough', () => {
+    const heavy = page(`<p class="${'x '.repeat(2_000)}">Gold: two percent.</p>`);
+    expect(rewriteRequests([heavy], high, { ...asked })).toEqual([]);
+    expect(compress([heavy], high, { ...asked }).report.items[0]?.strategy).toBe('markdown');
+  });
+
+  it('are asked for of the source where Markdown would lose a pinned fact', () => {
+    const inMarkup = page(`<p data-rate="two percent in May">${prose}</p>`);
+    const pinnedThere = { ...asked, pinned: ['data-rate="two percent in May"'] };
+    const [request] = rewriteRequests([inMarkup], high, pinnedThere);
+    expect(request).toMatchObject({ mediaType: 'text/html', text: expect.stringContaining('<p') });
+  });
+
   it('are taken over when they hold, and what they did not read is said', () => {
     const rewrites = [{ ...rewrite('Gold: two percent.'), read: 10 }];
     const { items, report } = compress([document], high, { ...options, rewrites });

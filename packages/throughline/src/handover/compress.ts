@@ -1,6 +1,6 @@
 import type { CompressionPolicy } from '../model/agent-context.ts';
 import { makeCounter, type Counter } from './compression/counter.ts';
-import { encodeSmallest, readHtml } from './compression/encode.ts';
+import { encodeSmallest, markdownOf, readHtml } from './compression/encode.ts';
 import { extract } from './compression/extract.ts';
 import { isOfContext, valuesAt, type PreservedField } from './compression/preserve.ts';
 import type {
@@ -70,7 +70,8 @@ export function compress(
 
 /**
  * What to ask a summariser or neural compressor for: one request for each item that still has to shrink
- * once priorities have let go what they may. Hand the answers to `compress` as `rewrites`. Empty where
+ * once priorities have let go what they may and all that is shorter without loss is written so. HTML is
+ * asked for as the Markdown that it became. Hand the answers to `compress` as `rewrites`. Empty where
  * LossTolerance is `none` or `low`, or nothing has to shrink.
  *
  * @throws as `compress` does.
@@ -84,7 +85,11 @@ export function rewriteRequests(
   const works = start(items, policy, options, counter);
   const target = Math.floor(policy.TargetRatio * total(works));
   yieldByPriority(works, policy, target);
-  return requestsFor(works, policy, target, options, counter);
+  const requests = requestsFor(works, policy, target, options, counter);
+  if (requests.length === 0 || encodeWithoutLoss(works, policy, target, counter)) return [];
+  const isShort = ({ contextId, budget }: RewriteRequest): boolean =>
+    works.some(({ item, after }) => item.ContextID === contextId && after <= budget);
+  return requests.filter((request) => !isShort(request));
 }
 
 function start(
@@ -113,16 +118,36 @@ function requestsFor(
   const size = total(open);
   const budget = target - (total(works) - size);
   if (kinds.length === 0 || size <= budget || budget <= 0) return [];
-  return open.map((work) => ({
-    contextId: work.item.ContextID,
-    mediaType: work.item.MediaType,
-    text: work.source,
-    queries: queriesOf(options),
-    budget: Math.floor((budget * work.after) / size),
-    tokenizer: name,
-    pinned: work.pinned,
-    kinds,
-  }));
+  return open.map((work) => {
+    const markdown = markdownOf(work);
+    return {
+      contextId: work.item.ContextID,
+      mediaType: markdown === undefined ? work.item.MediaType : 'text/markdown',
+      text: markdown ?? work.source,
+      queries: queriesOf(options),
+      budget: Math.floor((budget * work.after) / size),
+      tokenizer: name,
+      pinned: work.pinned,
+      kinds,
+    };
+  });
+}
+
+/** Writes what is shorter so without loss in that form; true when that is enough. */
+function encodeWithoutLoss(
+  works: readonly Work[],
+  policy: CompressionPolicy,
+  target: number,
+  counter: Counter,
+): boolean {
+  const open = shrinkable(works);
+  const isEnough = (): boolean => total(works) <= target;
+  const budget = target - (total(works) - total(open));
+  const share = policy.LossTolerance === 'none' ? undefined : budget / total(open);
+  encodeSmallest(open, counter, share);
+  if (isEnough() || policy.LossTolerance === 'none') return isEnough();
+  readHtml(open, counter);
+  return isEnough();
 }
 
 function shrink(
@@ -135,14 +160,12 @@ function shrink(
   const open = shrinkable(works);
   const isOver = (): boolean => total(works) > target;
   if (!isOver()) return;
-  const requests = requestsFor(works, policy, target, options, counter);
-  const budgetNow = target - (total(works) - total(open));
-  const share = policy.LossTolerance === 'none' ? undefined : budgetNow / total(open);
-  encodeSmallest(open, counter, share);
-  if (!isOver() || policy.LossTolerance === 'none') return;
-  readHtml(open, counter);
-  if (!isOver()) return;
-  takeRewrites(open, requests, options.rewrites ?? [], counter);
+  const { rewrites = [] } = options;
+  const requests =
+    rewrites.length === 0 ? [] : requestsFor(works, policy, target, options, counter);
+  if (encodeWithoutLoss(works, policy, target, counter)) return;
+  if (policy.LossTolerance === 'none') return;
+  takeRewrites(open, requests, rewrites, counter);
   if (!isOver()) return;
   const rest = open.filter(({ did }) => did !== 'rewritten');
   const budget = target - (total(works) - total(rest));

@@ -5,24 +5,31 @@ import { cutProse } from './prose.ts';
 import type { Work } from './work.ts';
 
 /**
- * Turns HTML into Markdown, of which parts can be kept. A page that can't be turned, or of which a pinned
- * fact would be lost, stays whole.
+ * HTML as Markdown, turned once. Undefined for other texts, for a page that can't be turned, and for one
+ * of which a pinned fact would be lost: such a page stays whole.
  */
+export function markdownOf(work: Work): string | undefined {
+  if (work.found.kind !== 'html' || work.markdown !== undefined) return work.markdown;
+  const converted = htmlToMarkdown(work.source);
+  if ('because' in converted) {
+    work.found = { kind: 'whole', because: converted.because };
+  } else if (work.pinned.some((fact) => !converted.markdown.includes(fact))) {
+    work.found = { kind: 'whole', because: 'a pinned fact is in its markup' };
+  } else {
+    work.markdown = converted.markdown;
+  }
+  return work.markdown;
+}
+
+/** Puts Markdown, of which parts can be kept, in the place of HTML. */
 export function readHtml(works: readonly Work[], counter: Counter): void {
   for (const work of works) {
-    if (work.found.kind !== 'html') continue;
-    const converted = htmlToMarkdown(work.source);
-    if ('because' in converted) {
-      work.found = { kind: 'whole', because: converted.because };
-    } else if (work.pinned.some((fact) => !converted.markdown.includes(fact))) {
-      work.found = { kind: 'whole', because: 'a pinned fact is in its markup' };
-    } else {
-      const { markdown: text } = converted;
-      const { tokens, ...cut } = cutProse(text, counter);
-      const mediaType = 'text/markdown';
-      work.cut = { ...cut, mediaType };
-      Object.assign(work, { text, after: tokens, did: 'encoded', strategy: 'markdown', mediaType });
-    }
+    const text = markdownOf(work);
+    if (text === undefined) continue;
+    const { tokens, ...cut } = cutProse(text, counter);
+    const mediaType = 'text/markdown';
+    work.cut = { ...cut, mediaType };
+    Object.assign(work, { text, after: tokens, did: 'encoded', strategy: 'markdown', mediaType });
   }
 }
 

@@ -22,8 +22,9 @@ export function takeRewrites(
     Object.assign(work, { text: rewrite.text, after: tokens, did: 'rewritten' });
     delete work.mediaType;
     work.strategy = `${rewrite.kind} ${rewrite.by}`;
-    if (rewrite.read < work.source.length) {
-      work.notes.push(`${rewrite.by} read ${rewrite.read} of ${work.source.length} characters.`);
+    const { length } = request.text;
+    if (rewrite.read < length) {
+      work.notes.push(`${rewrite.by} read ${rewrite.read} of ${length} characters.`);
     }
   }
 }

@@ -24,6 +24,8 @@ export interface Work {
   readonly notes: string[];
   /** The source in units, where it can be cut as it stands. */
   cut?: Cut;
+  /** HTML as Markdown. */
+  markdown?: string;
   /** JSON as CSV, where that is the same. */
   asCsv?: string;
   text: string;
