@@ -3,7 +3,7 @@ import type { DraftInput } from '../model/assertion.ts';
 import { contentRefSchema, type ContentRef, type ReadTokenRequest } from '../model/content.ts';
 import { makeId } from '../model/ids.ts';
 import type { Party } from '../model/observation.ts';
-import type { Handover } from '../model/usage.ts';
+import type { Handover, Usage } from '../model/usage.ts';
 import { segment, type Caller } from './call.ts';
 import { contentPath } from './content-path.ts';
 import { unlessMissing } from './missing.ts';
@@ -33,6 +33,8 @@ export interface MasterCalls {
     done: boolean;
     state: unknown;
     expected: number;
+    /** What models of the Master's own used, where that changed; the run's id is then its Task's. */
+    usage?: Usage[];
   }): Promise<{ version: number }>;
   loadRun(id: string): Promise<{ state: unknown; version: number } | undefined>;
   openRuns(): Promise<readonly string[]>;

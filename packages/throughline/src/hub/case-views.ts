@@ -12,6 +12,7 @@ import {
   type Handover,
   type HandoverTexts,
   type Principal,
+  type RunUsage,
   type TimelinePage,
 } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
@@ -65,9 +66,12 @@ export class CaseViews {
     const seen = await seeCase(this.#deps, reader, by, open);
     const { graph, workspace, isWhole, cases } = seen;
     const { objects, relationships } = inOrder(seen);
-    const [handovers, conflicts]: [Handover[], Conflict[]] = [[], []];
+    const handovers: Handover[] = [];
+    const runs: RunUsage[] = [];
+    const conflicts: Conflict[] = [];
     for (const each of cases) {
       handovers.push(...(await this.#usage.ofCase(reader, workspace.boxes, each.activity)));
+      runs.push(...(await this.#usage.runsOf(reader, workspace.boxes, each.activity)));
       conflicts.push(...(await this.#conflicts(reader, workspace.boxes, each)));
     }
     const view: CaseView = {
@@ -80,6 +84,7 @@ export class CaseViews {
       relationships: [...relationships],
       conflicts,
       handovers: handovers.filter(({ task }) => graph.task(task) !== undefined),
+      runs: runs.filter(({ run }) => graph.task(run) !== undefined),
       stuck: stuckTasks(graph),
       modifiers: objects.flatMap((o) => (o.kind === 'task' ? modifiersOf(graph, o.value.id) : [])),
     };

@@ -171,6 +171,9 @@ async function canaryCase(scene: Scene): Promise<{ task: TaskRecord; activity: s
     state: { note: 'canary-state' },
     expected: 0,
   });
+  const usage = [{ model: 'canary-model', inputTokens: 1, outputTokens: 1 }];
+  const used = { id: master.newId('task'), activity, done: true, state: {}, usage };
+  await master.saveRun({ ...used, expected: 0 });
   await hub.grant(sender, contextId, { grantee: 'canary-grantee', operations: ['get'] });
   await hub.labelCase(sender, activity, { label: { name: 'ticket', value: 'canary-1234' } });
   return { task: { ...record, version }, activity };

@@ -16,7 +16,14 @@ const page = 500;
 /** Kinds of records that are found by the context they belong to. */
 const ofContext = ['task', 'task-change', 'message', 'reply', 'grant', 'push-config'] as const;
 /** Kinds of records that are found by their case. */
-const ofCase = [...contentKinds, 'handover', 'handover-texts', 'run', 'case-label'] as const;
+const ofCase = [
+  ...contentKinds,
+  'handover',
+  'handover-texts',
+  'run',
+  'run-usage',
+  'case-label',
+] as const;
 
 const namesInShape = z.looseObject({
   statement: z.looseObject({

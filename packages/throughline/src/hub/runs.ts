@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
-import { foreignId, idSchema, limits, utf8Length, type Principal } from '../model/index.ts';
+import {
+  foreignId,
+  idSchema,
+  limits,
+  runUsageSchema,
+  utf8Length,
+  type Principal,
+} from '../model/index.ts';
 import { authorize } from './authorize.ts';
 import { CaseBoxes } from './case-boxes.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
 import { Records } from './records.ts';
 import { notFound, parse } from './refusals.ts';
+import { runUsageRecords } from './usage.ts';
 
 const runSchema = z.object({
   id: foreignId,
@@ -14,6 +22,7 @@ const runSchema = z.object({
   done: z.boolean(),
   state: z.unknown(),
   expected: z.int().nonnegative(),
+  usage: runUsageSchema.shape.usage.exactOptional(),
 });
 export type Run = z.infer<typeof runSchema>;
 
@@ -35,7 +44,7 @@ export class Runs {
   }
 
   async save(by: Principal, given: Run): Promise<{ version: number }> {
-    const { id, activity, done, state, expected } = parse(runSchema, given, 'run');
+    const { id, activity, done, state, expected, usage } = parse(runSchema, given, 'run');
     if (utf8Length(JSON.stringify(state) ?? '') > limits.bodyBytes) {
       throw new ThroughlineError('too-large', `run: state is over ${limits.bodyBytes} bytes`, {
         details: { limit: limits.bodyBytes },
@@ -53,7 +62,8 @@ export class Runs {
       if (before?.activity !== undefined && before.activity !== activity) {
         throw new ThroughlineError('conflict', 'activity: a run stays with the one it began in');
       }
-      const version = await runRecords.put(writer, await vault.caseBoxFor(writer, activity), {
+      const box = await vault.caseBoxFor(writer, activity);
+      const version = await runRecords.put(writer, box, {
         key,
         sort: now().getTime(),
         index: {
@@ -66,6 +76,11 @@ export class Runs {
         content: { id, state },
         expected,
       });
+      if (usage !== undefined) {
+        const content = parse(runUsageSchema, { run: id, usage }, 'run');
+        const kept = { key, index: { activity }, activity, shape: {} };
+        await runUsageRecords.put(writer, box, { ...kept, content });
+      }
       return { version };
     });
   }

@@ -5,12 +5,16 @@ import {
   handoverSchema,
   handoverTextsSchema,
   limits,
+  runUsageSchema,
+  spendingOf,
   utf8Length,
   type Handover,
   type HandoverTexts,
   type Principal,
+  type RunUsage,
 } from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
+import { measure } from '../telemetry/measure.ts';
 import { authorize } from './authorize.ts';
 import type { CaseBoxes } from './case-boxes.ts';
 import type { Deps } from './deps.ts';
@@ -23,6 +27,8 @@ import { caseObjects, Workspace } from './workspace.ts';
 const maxTextBytes = limits.bodyBytes;
 
 export const handoverRecords = new Records('handover', z.object({}), handoverSchema);
+/** By the key of the run that they are of. */
+export const runUsageRecords = new Records('run-usage', z.object({}), runUsageSchema);
 export const textRecords = new Records('handover-texts', z.object({}), handoverTextsSchema);
 
 /** Figures of hand-overs, and the texts they were counted on, so that anyone can count again. */
@@ -44,7 +50,7 @@ export class Usage {
     const counted = parse(handoverTextsSchema, texts, 'hand-over texts');
     for (const [name, text] of Object.entries(counted)) checkText(name, text);
     const { store, vault } = this.#deps;
-    await store.write(async (writer) => {
+    const news = await store.write(async (writer) => {
       const workspace = new Workspace(vault, writer);
       await workspace.need([handover.task, handover.dialog]);
       const task = workspace.graph.task(handover.task);
@@ -67,13 +73,25 @@ export class Usage {
       const content = after?.figures ?? handover;
       await handoverRecords.put(writer, box, { ...kept, content });
       await textRecords.put(writer, box, { ...kept, content: after?.texts ?? counted });
+      return newsOf(before.figures, content);
     });
+    for (const [type, tokens] of Object.entries(news)) {
+      if (tokens > 0) measure('throughline.handover.tokens', tokens, { type });
+    }
   }
 
   async ofCase(reader: StoreReader, boxes: CaseBoxes, activity: string): Promise<Handover[]> {
     const box = await boxes.of(activity);
     const query = { index: { activity }, ascending: true, limit: caseObjects };
     const found = await handoverRecords.find(reader, () => box, query);
+    return found.flatMap(({ content }) => content ?? []);
+  }
+
+  /** What Masters say that their own models used, a run each. */
+  async runsOf(reader: StoreReader, boxes: CaseBoxes, activity: string): Promise<RunUsage[]> {
+    const box = await boxes.of(activity);
+    const query = { index: { activity }, ascending: true, limit: caseObjects };
+    const found = await runUsageRecords.find(reader, () => box, query);
     return found.flatMap(({ content }) => content ?? []);
   }
 
@@ -101,6 +119,7 @@ function onTop(before: Account<undefined>, given: Account): Account {
         ...figures,
         returned: given.figures.returned,
         ...(given.figures.usage && { usage: given.figures.usage }),
+        ...(given.figures.compression && { compression: given.figures.compression }),
       },
       texts: returned === undefined ? texts : { ...texts, returned },
     };
@@ -111,6 +130,22 @@ function onTop(before: Account<undefined>, given: Account): Account {
     'conflict',
     `hand-over of ${figures.task}: is told already; what went out does not change any more`,
   );
+}
+
+/** Tokens that were not told before, by type. */
+function newsOf(before: Handover | undefined, after: Handover): Record<string, number> {
+  const { inputTokens, outputTokens, compressed } = spendingOf([after]);
+  return {
+    ...(before === undefined && { sent: after.sent, full_history: after.fullHistory }),
+    ...(before?.returned === undefined &&
+      after.returned !== undefined && {
+        returned: after.returned,
+        before_compression: compressed?.before ?? 0,
+        after_compression: compressed?.after ?? 0,
+        model_input: inputTokens,
+        model_output: outputTokens,
+      }),
+  };
 }
 
 const isSameTarget = (a: Handover, b: Handover): boolean =>

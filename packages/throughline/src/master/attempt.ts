@@ -5,7 +5,7 @@ import type { AgentTask } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { evaluate, type Evaluation } from './evaluate.ts';
 import { exchange, type Exchanged } from './exchange.ts';
-import { tellHandover, type HandoverTexts } from './handover-texts.ts';
+import { keepable, tellHandover, type HandoverTexts } from './handover-texts.ts';
 import { collectOutputs } from './outputs.ts';
 import { planAttempt } from './plan-attempt.ts';
 import { takeQuestion } from './questions.ts';
@@ -20,8 +20,8 @@ import {
 } from './run-state.ts';
 import { afterStop } from './stop.ts';
 import { progressOf } from './task-context.ts';
-import { priced, returnedUsage } from './usage.ts';
-import type { Usage } from '../model/usage.ts';
+import { claimsOf, priced } from './usage.ts';
+import type { Compression, Usage } from '../model/usage.ts';
 import type { Subtask } from '../model/workflow.ts';
 
 /** Characters of an agent's own words that are kept as the reason of a failure. */
@@ -32,8 +32,14 @@ interface Ending {
   readonly reason?: string | undefined;
   readonly outputs?: readonly Output[];
   readonly evaluation?: Evaluation | undefined;
-  readonly tokens?: Attempt['tokens'];
-  readonly usage?: readonly Usage[];
+  readonly spent?: Spent;
+}
+
+/** Figures of one hand-over: counted by us, and as its agent says. */
+interface Spent {
+  readonly tokens: NonNullable<Attempt['tokens']>;
+  readonly usage: readonly Usage[];
+  readonly compression?: Compression;
 }
 
 /**
@@ -65,8 +71,8 @@ async function begin(run: RunContext, subtask: Subtask): Promise<boolean> {
   let isBegun = false;
   await run.journal.decide((draft) => {
     const mine = draft.subtasks[subtask.id];
-    if (mine === undefined || draft.revision !== revision) return;
-    isBegun = true;
+    isBegun = mine !== undefined && draft.revision === revision;
+    if (mine === undefined || !isBegun) return;
     mine.status = 'running';
     mine.attempts.push(attempt);
     delete mine.next;
@@ -130,12 +136,11 @@ async function endOf(run: RunContext, subtask: Subtask, exchanged: Exchanged): P
     };
   }
   const { task, texts } = exchanged;
-  const agent = run.journal.subtask(subtask.id).attempts.at(-1)?.agent ?? '';
   // What failed has cost something, too.
-  const usage = priced(returnedUsage(task), run.prices, agent);
+  const spent = await countReturn(run, subtask, task, texts);
   return task.state === 'completed'
-    ? { ...(await completed(run, subtask, { task, texts, usage })), usage }
-    : { outcome: 'failed', reason: whyNot(task), usage };
+    ? { ...(await completed(run, subtask, task)), spent }
+    : { outcome: 'failed', reason: whyNot(task), spent };
 }
 
 const saysOf: Partial<Record<TaskState, string>> = {
@@ -150,16 +155,8 @@ function whyNot({ state, text }: AgentTask): string {
   return `${saysOf[state] ?? `the task ended as ${state}`}${words === '' ? '' : `: ${words}`}`;
 }
 
-/** What came back of a hand-over. */
-interface Brought {
-  readonly task: AgentTask;
-  readonly texts: HandoverTexts;
-  readonly usage: readonly Usage[];
-}
-
 /** Takes over what a completed task brought; what may not be taken over fails the attempt. */
-async function completed(run: RunContext, subtask: Subtask, brought: Brought): Promise<Ending> {
-  const { task } = brought;
+async function completed(run: RunContext, subtask: Subtask, task: AgentTask): Promise<Ending> {
   const latest = (): Attempt | undefined => run.journal.subtask(subtask.id).attempts.at(-1);
   let attempt = latest();
   if (attempt === undefined) throw new ThroughlineError('internal', 'no attempt was decided');
@@ -182,14 +179,12 @@ async function completed(run: RunContext, subtask: Subtask, brought: Brought): P
   const { outputs } = attempt;
   const drafts = outputDrafts(run.journal.state, attempt, outputs);
   if (drafts.length > 0) await run.ports.assert(drafts);
-  const tokens = await countReturn(run, attempt, brought);
   const { verdict } = evaluation;
   return {
     outcome: verdict.ok ? 'answered' : 'failed',
     ...(!verdict.ok && { reason: verdict.reasons.join('; ') }),
     outputs,
     evaluation,
-    tokens,
   };
 }
 
@@ -197,21 +192,28 @@ async function completed(run: RunContext, subtask: Subtask, brought: Brought): P
 const isTheirs = (error: unknown): error is ThroughlineError =>
   error instanceof ThroughlineError && ['invalid', 'too-large', 'not-found'].includes(error.code);
 
+/** Adds to the hand-over what came back and what its agent claims, before what came is looked at. */
 async function countReturn(
   run: RunContext,
-  attempt: Attempt,
-  { task, texts, usage }: Brought,
-): Promise<NonNullable<Attempt['tokens']>> {
+  subtask: Subtask,
+  task: AgentTask,
+  texts: HandoverTexts,
+): Promise<Spent> {
+  const attempt = run.journal.subtask(subtask.id).attempts.at(-1);
+  if (attempt === undefined) throw new ThroughlineError('internal', 'no attempt was decided');
   const inline = task.outputs.flatMap(({ parts }) =>
     parts.map((part) => (part.kind === 'bytes' ? `[${part.bytes.length} bytes]` : part)),
   );
-  const returned = JSON.stringify({ text: task.text, outputs: inline });
+  const returned = keepable(JSON.stringify({ text: task.text, outputs: inline }));
   const tokens = {
     sent: run.count(texts.sent),
     fullHistory: run.count(texts.fullHistory),
     returned: run.count(returned),
   };
   const { dialog, agent, withheld } = attempt;
+  const claims = claimsOf(task);
+  const usage = priced(claims.usage, run.prices, agent);
+  const compressed = claims.compression && { compression: claims.compression };
   await tellHandover(
     run,
     {
@@ -221,11 +223,12 @@ async function countReturn(
       withheld,
       tokenizer: run.tokenizer,
       ...tokens,
-      ...(usage.length > 0 && { usage: [...usage] }),
+      ...(usage.length > 0 && { usage }),
+      ...compressed,
     },
     { ...texts, returned },
   );
-  return tokens;
+  return { tokens, usage, ...compressed };
 }
 
 /**
@@ -233,13 +236,16 @@ async function countReturn(
  * that was to stop was over before it could be asked: what it brought is on record, and not used.
  */
 async function end(run: RunContext, subtask: Subtask, ending: Ending): Promise<void> {
-  const { outcome, reason, evaluation, tokens, usage = [] } = ending;
+  const { outcome, reason, evaluation, spent } = ending;
   await run.journal.decideAttempt(subtask.id, (attempt, mine, draft) => {
     attempt.outcome = attempt.stop === undefined ? outcome : 'stopped';
-    attempt.usage = [...usage];
+    if (spent !== undefined) {
+      attempt.tokens = spent.tokens;
+      attempt.usage = [...spent.usage];
+      if (spent.compression !== undefined) attempt.compression = spent.compression;
+    }
     delete attempt.notReached;
     if (reason !== undefined) attempt.reason = reason;
-    if (tokens !== undefined) attempt.tokens = tokens;
     if (evaluation !== undefined) {
       attempt.returned = evaluation.returned;
       attempt.dropped = [...evaluation.dropped];

@@ -5,6 +5,7 @@ import type { DraftInput } from '../model/assertion.ts';
 import { contentAccessKey } from '../model/content.ts';
 import { correlationExtension } from '../model/envelope.ts';
 import { finalTaskStates } from '../model/task.ts';
+import { spendingOf } from '../model/usage.ts';
 import { AgentFailure, fromAgent, sleep } from './agent-failure.ts';
 import { answerDrafts, inputDrafts, openingDrafts, partnerOf } from './assertions.ts';
 import type { AgentConnection, AgentTask, KnownAgent } from './connection.ts';
@@ -12,8 +13,9 @@ import type { RunContext } from './context.ts';
 import { keepable, tellHandover, type HandoverTexts } from './handover-texts.ts';
 import { composeAnswer, composeMessage, type ComposedMessage } from './message.ts';
 import type { Asked, Attempt } from './run-state.ts';
-import { inSpan } from '../telemetry/span.ts';
+import { inSpan, note } from '../telemetry/span.ts';
 import { fullHistory } from './transcript.ts';
+import { claimsOf } from './usage.ts';
 import type { Subtask } from '../model/workflow.ts';
 
 /** Milliseconds between two tries to reach an agent, at most. */
@@ -59,11 +61,25 @@ export async function exchange(
     'throughline.task.id': task,
   };
   try {
-    const exchanged = (): Promise<Exchanged> => exchangeWith(run, step);
+    const exchanged = async (): Promise<Exchanged> => {
+      const ending = await exchangeWith(run, step);
+      if (ending.kind === 'settled') noteUsage(ending.task);
+      return ending;
+    };
     return await inSpan('invoke_agent', exchanged, { kind: 'client', attributes });
   } finally {
     await step.close();
   }
+}
+
+/** Tells the span what the agent's models used, as it says, by the names of the semantic conventions. */
+function noteUsage(task: AgentTask): void {
+  const { inputTokens, outputTokens } = spendingOf([], claimsOf(task).usage);
+  if (inputTokens + outputTokens === 0) return;
+  note({
+    'gen_ai.usage.input_tokens': inputTokens,
+    'gen_ai.usage.output_tokens': outputTokens,
+  });
 }
 
 async function exchangeWith(run: RunContext, step: Step): Promise<Exchanged> {

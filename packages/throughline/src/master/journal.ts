@@ -1,5 +1,6 @@
 import { ThroughlineError } from '../errors.ts';
 import type { RunStore } from './ports.ts';
+import { byModel } from './usage.ts';
 import { asRunState, isDone, type Attempt, type RunState, type SubtaskState } from './run-state.ts';
 
 type Ports = Pick<RunStore, 'saveRun' | 'loadRun'>;
@@ -81,12 +82,14 @@ export class Journal {
   }
 
   async #save(draft: RunState): Promise<void> {
+    const told = this.#version === 0 ? 0 : this.#state.planning.length;
     const { version } = await this.#ports.saveRun({
       id: draft.id,
       activity: draft.activity,
       done: isDone(draft),
       state: draft,
       expected: this.#version,
+      ...(draft.planning.length > told && { usage: byModel(draft.planning) }),
     });
     this.#version = version;
     this.#state = draft;

@@ -1,15 +1,12 @@
 import type { RunLimits } from './context.ts';
 import { limitNames, type LimitName, type RunState } from './run-state.ts';
-import { addUp, allUsage } from './usage.ts';
+import { spendingOfRun } from './usage.ts';
 
 /** What a run used up of each kind by now. */
 function spent(state: RunState, now: Date): Readonly<Record<LimitName, number>> {
-  const { inputTokens, outputTokens, money = 0 } = addUp(allUsage(state));
-  const handedOver = Object.values(state.subtasks)
-    .flatMap(({ attempts }) => attempts)
-    .reduce((sum, { tokens }) => sum + (tokens?.sent ?? 0), 0);
+  const { sent, inputTokens, outputTokens, money = 0 } = spendingOfRun(state);
   return {
-    tokens: handedOver + inputTokens + outputTokens,
+    tokens: sent + inputTokens + outputTokens,
     money,
     seconds: (now.getTime() - Date.parse(state.taskContext.StartTime ?? '')) / 1_000,
   };

@@ -1,7 +1,7 @@
 import type { DraftInput } from '../model/assertion.ts';
 import type { ContentRef, ReadTokenRequest } from '../model/content.ts';
 import type { Party } from '../model/observation.ts';
-import type { Handover } from '../model/usage.ts';
+import type { Handover, Usage } from '../model/usage.ts';
 
 /**
  * Where a run's decisions are kept: all that durability takes. The hub is one; an engine for durable
@@ -15,6 +15,8 @@ export interface RunStore {
     done: boolean;
     state: unknown;
     expected: number;
+    /** What models of the Master's own used, where that changed; the run's id is then its Task's. */
+    usage?: Usage[];
   }): Promise<{ version: number }>;
   loadRun(id: string): Promise<{ state: unknown; version: number } | undefined>;
   /** Runs of this Master that are not done. */

@@ -1,13 +1,13 @@
 import type { RunReport, SubtaskReport } from '../model/run.ts';
-import type { Usage } from '../model/usage.ts';
+import { spendingOf, type Counted, type Spending } from '../model/usage.ts';
 import { isDone, openQuestions, runStatus, type RunState, type SubtaskState } from './run-state.ts';
-import { addUp, allUsage } from './usage.ts';
+import { countedOf, spendingOfRun } from './usage.ts';
 
 /** How a run stands, for those who asked for it. */
 export function reportOf(state: RunState): RunReport {
-  const attempts = Object.values(state.subtasks).flatMap((subtask) => subtask.attempts);
-  const sum = (of: 'sent' | 'fullHistory' | 'returned'): number =>
-    attempts.reduce((total, { tokens }) => total + (tokens?.[of] ?? 0), 0);
+  const spent = spendingOfRun(state);
+  const { sent, fullHistory, returned } = spent;
+  const spentByAgent = byAgent(state);
   return {
     runId: state.id,
     requestTask: state.requestTask,
@@ -29,23 +29,31 @@ export function reportOf(state: RunState): RunReport {
       decisions: decisions.map(({ subtask, decision }) => ({ subtask, decision })),
       added,
     })),
-    tokens: {
-      handedOver: sum('sent'),
-      fullHistory: sum('fullHistory'),
-      returned: sum('returned'),
-    },
-    usage: { ...addUp(allUsage(state)), byAgent: byAgent(state) },
+    tokens: { handedOver: sent, fullHistory, returned },
+    usage: { ...usedOf(spent), byAgent: mapped(spentByAgent, usedOf) },
+    spent,
+    spentByAgent,
   };
 }
 
-function byAgent(state: RunState): RunReport['usage']['byAgent'] {
-  const usage = new Map<string, Usage[]>();
-  for (const { attempts } of Object.values(state.subtasks)) {
-    for (const { agent, usage: used } of attempts) {
-      if (used.length > 0) usage.set(agent, [...(usage.get(agent) ?? []), ...used]);
+const mapped = <A, B>(of: Readonly<Record<string, A>>, to: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(of).map(([name, value]) => [name, to(value)]));
+
+const usedOf = ({ inputTokens, outputTokens, money }: Spending) => ({
+  inputTokens,
+  outputTokens,
+  ...(money !== undefined && { money }),
+});
+
+function byAgent(state: RunState): Record<string, Spending> {
+  const counted = new Map<string, Counted[]>();
+  for (const subtask of Object.values(state.subtasks)) {
+    for (const [i, each] of countedOf(subtask).entries()) {
+      const agent = subtask.attempts[i]?.agent ?? '';
+      counted.set(agent, [...(counted.get(agent) ?? []), each]);
     }
   }
-  return Object.fromEntries([...usage].map(([agent, used]) => [agent, addUp(used)]));
+  return mapped(Object.fromEntries(counted), (all) => spendingOf(all));
 }
 
 function subtaskReport(
@@ -60,7 +68,7 @@ function subtaskReport(
     ...named,
     status,
     attempts: attempts.map(
-      ({ agent, dialog, task, outcome, reason, notReached, stop, tokens, usage }) => ({
+      ({ agent, dialog, task, outcome, reason, notReached, stop, tokens, usage, compression }) => ({
         agent,
         dialog,
         task,
@@ -70,8 +78,10 @@ function subtaskReport(
         ...(stop?.answer !== undefined && { stop: stop.answer }),
         ...(tokens !== undefined && { tokens }),
         usage,
+        ...(compression !== undefined && { compression }),
       }),
     ),
+    spent: spendingOf(countedOf({ attempts })),
     keyInformation: last?.returned?.KeyInformation ?? [],
     ...(last?.verdict && { verdict: last.verdict }),
     outputs: (last?.outputs ?? []).map(({ name, ref }) => ({ name, ref })),

@@ -14,7 +14,7 @@ import {
   type SubtaskStatus,
 } from '../model/run.ts';
 import { taskContextSchema } from '../model/task-context.ts';
-import { usageLimit, usageSchema } from '../model/usage.ts';
+import { compressionSchema, usageLimit, usageSchema } from '../model/usage.ts';
 import { workflowSchema } from '../model/workflow.ts';
 import { ThroughlineError } from '../errors.ts';
 
@@ -121,6 +121,8 @@ const attemptSchema = z.object({
     .optional(),
   /** What the agent says that its models used. */
   usage: z.array(usageSchema).max(usageLimit).default([]),
+  /** What it says that its local compression left. */
+  compression: compressionSchema.optional(),
 });
 export type Attempt = z.infer<typeof attemptSchema>;
 

@@ -8,7 +8,7 @@ import { participantSchema } from './participant.ts';
 import { relationshipSchema } from './relationship.ts';
 import { resourceSchema } from './resource.ts';
 import { stuckTaskSchema, taskModifierSchema, taskSchema } from './task.ts';
-import { handoverSchema } from './usage.ts';
+import { handoverSchema, runUsageSchema } from './usage.ts';
 
 /** A line in the list of cases. */
 export const caseSummarySchema = z.object({
@@ -68,6 +68,8 @@ export const caseViewSchema = z.object({
   relationships: z.array(relationshipSchema),
   conflicts: z.array(conflictSchema),
   handovers: z.array(handoverSchema),
+  /** What models of Masters themselves used, beside the hand-overs. */
+  runs: z.array(runUsageSchema).exactOptional(),
   /** Tasks that don't go on, with whose step it is; as many as the summary counts. */
   stuck: z.array(stuckTaskSchema).exactOptional(),
   /** What stands beside the states of the tasks. */

@@ -4,7 +4,7 @@ import { contentRefSchema } from './content.ts';
 import { criterionGradeSchema } from './grader.ts';
 import { foreignId, timestamp } from './ids.ts';
 import { taskContextSchema } from './task-context.ts';
-import { usageSchema } from './usage.ts';
+import { compressionSchema, spendingSchema, usageSchema } from './usage.ts';
 
 /** How a subtask of a run stands. */
 export const subtaskStatuses = [
@@ -77,6 +77,8 @@ const attemptReportSchema = z.object({
     .optional(),
   /** What the agent says that its models used. */
   usage: z.array(usageSchema),
+  /** What the agent says that its local compression left. */
+  compression: compressionSchema.exactOptional(),
 });
 
 const subtaskReportSchema = z.object({
@@ -97,6 +99,9 @@ const subtaskReportSchema = z.object({
     .optional(),
   outputs: z.array(z.object({ name: z.string(), ref: contentRefSchema })),
   withheld: z.array(z.string()),
+  /** Over all its attempts. */
+  spent: spendingSchema,
+  /** Of the latest attempt. */
   tokens: z
     .object({ sent: z.int(), fullHistory: z.int(), returned: z.int().optional() })
     .optional(),
@@ -138,6 +143,9 @@ export const runReportSchema = z.object({
     money: z.number().optional(),
     byAgent: z.record(z.string(), usageSchema.omit({ model: true })),
   }),
+  /** Over all attempts, with what the Master's own models used. */
+  spent: spendingSchema,
+  spentByAgent: z.record(z.string(), spendingSchema),
 });
 export type RunReport = z.infer<typeof runReportSchema>;
 export type SubtaskReport = RunReport['subtasks'][number];

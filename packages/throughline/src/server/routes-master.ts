@@ -4,7 +4,7 @@ import { draftSchema } from '../model/assertion.ts';
 import { foreignId, idSchema } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import { partySchema } from '../model/observation.ts';
-import { handoverSchema } from '../model/usage.ts';
+import { handoverSchema, runUsageSchema } from '../model/usage.ts';
 import { empty, route, type Route } from './route.ts';
 
 /** The ports of a Master. */
@@ -75,6 +75,7 @@ export const masterRoutes: readonly Route[] = [
       done: z.boolean(),
       state: z.unknown(),
       expected: z.int().nonnegative(),
+      usage: runUsageSchema.shape.usage.exactOptional(),
     }),
     gives: z.object({ version: z.int() }),
     handle: (hub, { principal, params, body }) =>

@@ -42,6 +42,12 @@ const instruments = {
     unit: '{case}',
     description: 'Cases whose content was destroyed',
   },
+  'throughline.handover.tokens': {
+    kind: 'counter',
+    unit: '{token}',
+    description:
+      'Tokens of hand-overs by type: sent, full_history, returned; before_compression, after_compression, model_input, model_output as agents say',
+  },
   'throughline.push.attempts': {
     kind: 'counter',
     unit: '{attempt}',

@@ -38,6 +38,11 @@ export async function inSpan<T>(
   }
 }
 
+/** Adds to the span under way what came out of it: numbers and states, nothing that a person wrote. */
+export function note(attributes: NonNullable<SpanOptions['attributes']>): void {
+  trace.getActiveSpan()?.setAttributes({ ...attributes });
+}
+
 /** An error’s words may be a person’s, so that only its code stands in the span. */
 export function markFailed(span: Span, error: unknown): void {
   const name = error instanceof Error ? error.name : 'unknown';
