@@ -245,6 +245,19 @@ export const hubRows: Readonly<Record<string, HubRow>> = {
     lists: true,
     call: (hub, principal) => hub.master(principal).openRuns(),
   },
+  'master.leftRuns': {
+    allowed: self,
+    lists: true,
+    call: (hub, principal) => hub.master(principal).leftRuns(),
+  },
+  'master.beat': {
+    allowed: 'anyone',
+    call: (hub, principal) => hub.master(principal).beat({ worker: 'w-1' }),
+  },
+  'master.leave': {
+    allowed: 'anyone',
+    call: (hub, principal) => hub.master(principal).leave({ worker: 'w-1' }),
+  },
   'master.saveHandover': {
     readsDiffer: held,
     allowed: self,

@@ -236,6 +236,7 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
     },
   },
   'get /runs': { allowed: self, lists: true, sample: () => ({ query: { open: 'true' } }) },
+  'get /left-runs': { allowed: self, lists: true, sample: () => ({}) },
   'post /handovers': {
     allowed: self,
     readsDiffer: held,

@@ -228,7 +228,9 @@ export class World {
     const grant = await hub.grant(owner, context, { grantee: 'spare', operations: ['get'] });
     const run = master.newId('task');
     const state = { secret };
-    await master.saveRun({ id: run, activity: place.activity, done: false, state, expected: 0 });
+    const driven = { done: false, state, expected: 0, driver: 'w-0' };
+    await master.saveRun({ id: run, activity: place.activity, ...driven });
+    await master.leave({ worker: 'w-0' });
     const [subDialog, subtask] = [master.newId('dialog'), master.newId('task')];
     const desk = await master.participant({ kind: 'agent', principal: agent.id });
     const tool = await master.participant({ kind: 'tool', url: 'https://known.example/' });

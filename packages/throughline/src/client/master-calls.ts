@@ -3,13 +3,20 @@ import type { DraftInput } from '../model/assertion.ts';
 import { contentRefSchema, type ContentRef, type ReadTokenRequest } from '../model/content.ts';
 import { makeId } from '../model/ids.ts';
 import type { Party } from '../model/observation.ts';
+import {
+  leftRunSchema,
+  storedRunSchema,
+  type LeftRun,
+  type StoredRun,
+} from '../model/stored-run.ts';
 import type { Handover, Usage } from '../model/usage.ts';
 import { segment, type Caller } from './call.ts';
 import { contentPath } from './content-path.ts';
 import { unlessMissing } from './missing.ts';
+import { workerCalls, type WorkerCalls } from './worker-calls.ts';
 
 /** What a Master needs of its hub, over HTTP; the client's key is the Master's own. */
-export interface MasterCalls {
+export interface MasterCalls extends Pick<WorkerCalls, 'beat' | 'leave'> {
   newId(kind: 'dialog' | 'task' | 'resource' | 'relationship' | 'message'): string;
   participant(party: Party): Promise<string>;
   assert(drafts: readonly DraftInput[]): Promise<readonly (string | null)[]>;
@@ -33,11 +40,15 @@ export interface MasterCalls {
     done: boolean;
     state: unknown;
     expected: number;
+    /** Process that drives it from now on; null: none does. Absent: as it was. */
+    driver?: string | null;
     /** What models of the Master's own used, where that changed; the run's id is then its Task's. */
     usage?: Usage[];
   }): Promise<{ version: number }>;
-  loadRun(id: string): Promise<{ state: unknown; version: number } | undefined>;
+  loadRun(id: string): Promise<StoredRun | undefined>;
   openRuns(): Promise<readonly string[]>;
+  /** Runs whose process is gone. */
+  leftRuns(): Promise<readonly LeftRun[]>;
   saveHandover(
     handover: Handover,
     texts: { sent: string; fullHistory: string; returned?: string },
@@ -45,10 +56,10 @@ export interface MasterCalls {
 }
 
 const version = z.object({ version: z.int() });
-const run = z.object({ state: z.unknown(), version: z.int() });
 const location = z.object({ activity: z.string(), dialog: z.string(), task: z.string() });
 
 export const masterCalls = (hub: Caller): MasterCalls => ({
+  ...alive(workerCalls(hub)),
   newId: (kind) => makeId(kind, crypto.getRandomValues(new Uint8Array(16))),
   participant: async (party) => {
     const call = { method: 'POST', path: '/participants', json: party, idempotent: true } as const;
@@ -84,10 +95,14 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
   saveRun: async ({ id, ...json }) =>
     hub.json({ method: 'PUT', path: `/runs/${segment(id)}`, json }, version),
   loadRun: async (id) =>
-    unlessMissing(hub.json({ method: 'GET', path: `/runs/${segment(id)}` }, run)),
+    unlessMissing(hub.json({ method: 'GET', path: `/runs/${segment(id)}` }, storedRunSchema)),
   openRuns: async () => {
     const schema = z.object({ runs: z.array(z.string()) });
     return (await hub.json({ method: 'GET', path: '/runs', query: { open: true } }, schema)).runs;
+  },
+  leftRuns: async () => {
+    const schema = z.object({ runs: z.array(leftRunSchema) });
+    return (await hub.json({ method: 'GET', path: '/left-runs' }, schema)).runs;
   },
   saveHandover: async (handover, texts) =>
     hub.nothing({
@@ -96,4 +111,9 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
       json: { handover, texts },
       idempotent: true,
     }),
+});
+
+const alive = ({ beat, leave }: WorkerCalls): Pick<WorkerCalls, 'beat' | 'leave'> => ({
+  beat,
+  leave,
 });

@@ -221,7 +221,8 @@ export class Hub {
       tasks,
       statements: new Statements(deps, registries),
       content,
-      runs: new Runs(deps, registries),
+      runs: new Runs(deps, registries, workers),
+      workers,
       usage,
       callTokens: this.#callTokens,
     };

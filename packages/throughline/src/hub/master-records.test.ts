@@ -76,6 +76,49 @@ describe.each(stores)('what a Master keeps at its hub (%s)', (_name, open) => {
     expect(await master().openRuns()).toEqual([]);
   });
 
+  it('knows which of its processes drives a run, and which runs one that is gone left', async () => {
+    const { activity } = place;
+    const run = { id: 'run 1', activity, done: false, state: {}, expected: 0 };
+    const of = async (): Promise<unknown> => (await master().loadRun('run 1'))?.driver;
+    await master().saveRun({ ...run, driver: 'first' });
+    expect(await of()).toBe('first');
+    await master().saveRun({ ...run, expected: 1 });
+    expect(await of()).toBe('first');
+    // A hub that was away itself knows of nobody's beats for a while.
+    scene.pass(20_000);
+    await master().beat({ worker: 'first' });
+    scene.pass(10_000);
+    expect(await of()).toBe('first');
+    expect(await master().leftRuns()).toEqual([]);
+    scene.pass(10_000);
+    expect(await of()).toBeUndefined();
+    expect(await master().leftRuns()).toEqual([{ id: 'run 1', driver: 'first' }]);
+    for (const principal of [bob, boss, checker, { ...desk, tenant: 'rival' }]) {
+      expect(await scene.hub.master(principal).leftRuns()).toEqual([]);
+    }
+    // What somebody else decides about it is no word of the one that is gone.
+    await master().saveRun({ ...run, expected: 2 });
+    expect(await master().leftRuns()).toEqual([{ id: 'run 1', driver: 'first' }]);
+    await master().saveRun({ ...run, expected: 3, driver: 'second' });
+    expect(await refusal(master().saveRun({ ...run, expected: 3, driver: 'third' }))).toBe(
+      'conflict',
+    );
+    expect(await of()).toBe('second');
+    expect(await master().leftRuns()).toEqual([]);
+    await master().leave({ worker: 'second' });
+    expect(await master().leftRuns()).toEqual([{ id: 'run 1', driver: 'second' }]);
+    await scene.hub.sweep();
+    expect(await master().leftRuns()).toEqual([{ id: 'run 1', driver: 'second' }]);
+    await master().saveRun({ ...run, expected: 4, driver: null });
+    expect(await master().leftRuns()).toEqual([]);
+    await master().saveRun({ ...run, expected: 5, driver: 'third' });
+    await master().saveRun({ ...run, expected: 6, done: true });
+    await master().leave({ worker: 'third' });
+    expect(await of()).toBeUndefined();
+    expect(await master().leftRuns()).toEqual([]);
+    expect(await master().openRuns()).toEqual([]);
+  });
+
   it('keeps figures of a hand-over for the case, and its texts for itself and operators', async () => {
     const { dialog, task } = await delegate();
     const handover = handoverOf({ dialog, task });

@@ -5,10 +5,14 @@ import {
   type ContentRef,
   type DraftInput,
   type Handover,
+  type Beat,
   type HandoverTexts,
+  type LeftRun,
   type Party,
   type Principal,
+  type Pulse,
   type ReadTokenRequest,
+  type StoredRun,
 } from '../model/index.ts';
 import { authorize } from './authorize.ts';
 import type { ContentInput } from './content.ts';
@@ -23,6 +27,7 @@ import type { Run, Runs } from './runs.ts';
 import type { Statements } from './statements.ts';
 import { guardTask, type TaskStore } from './task-records.ts';
 import type { Usage } from './usage.ts';
+import type { Workers } from './workers.ts';
 import { Workspace } from './workspace.ts';
 import { inSpan } from '../telemetry/span.ts';
 
@@ -32,6 +37,7 @@ export interface MasterParts {
   readonly statements: Statements;
   readonly content: ContentDesk;
   readonly runs: Runs;
+  readonly workers: Workers;
   readonly usage: Usage;
   readonly callTokens: CallTokens;
 }
@@ -123,12 +129,27 @@ export class MasterDesk {
     return inSpan('hub.save-run', () => this.#parts.runs.save(this.#by, run));
   }
 
-  loadRun(id: string): Promise<{ state: unknown; version: number } | undefined> {
+  loadRun(id: string): Promise<StoredRun | undefined> {
     return this.#parts.runs.load(this.#by, id);
   }
 
   openRuns(): Promise<readonly string[]> {
     return this.#parts.runs.open(this.#by);
+  }
+
+  /** Runs whose process is gone. */
+  leftRuns(): Promise<readonly LeftRun[]> {
+    return this.#parts.runs.left(this.#by);
+  }
+
+  /** A process of this Master is alive. */
+  beat(given: Beat): Promise<Pulse> {
+    return this.#parts.workers.beat(this.#by, given);
+  }
+
+  /** It ends in order: what it drives may be taken up at once. */
+  leave(given: Pick<Beat, 'worker'>): Promise<void> {
+    return this.#parts.workers.leave(this.#by, given);
   }
 
   saveHandover(handover: Handover, texts: HandoverTexts): Promise<void> {

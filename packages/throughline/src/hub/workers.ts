@@ -156,6 +156,14 @@ export class Workers {
     return found !== undefined && this.#isGone(found);
   }
 
+  /** Whether a process counts as alive, by its key. One that is not known any more was gone for long. */
+  async isAlive(reader: StoreReader, key: string): Promise<boolean> {
+    const found = await workerRecords.get(reader, this.#deps.vault.domain, key);
+    return found === undefined
+      ? this.#deps.now().getTime() <= this.#blindUntil
+      : !this.#isGone(found);
+  }
+
   /** A process did not say in time that it is alive. */
   async sweep(writer: StoreWriter, { key }: StoredRecord): Promise<void> {
     const { now, vault, workers } = this.#deps;
@@ -199,9 +207,13 @@ export class Workers {
     const recorder = await Recorder.start(this.#deps, writer);
     const { source, ...said } = await what(recorder);
     await recorder.say({ about, ...said }, source, activity);
-    const { activities, seq } = await recorder.flush();
+    const { activities, waiting, seq } = await recorder.flush();
     for (const each of activities) {
-      await this.#parts.registries.cases.touch(writer, each, seq, { tenant, owner });
+      await this.#parts.registries.cases.touch(writer, each, seq, {
+        tenant,
+        owner,
+        waits: waiting.get(each),
+      });
     }
   }
 

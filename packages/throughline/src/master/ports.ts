@@ -1,6 +1,8 @@
 import type { DraftInput } from '../model/assertion.ts';
 import type { ContentRef, ReadTokenRequest } from '../model/content.ts';
 import type { Party } from '../model/observation.ts';
+import type { LeftRun, StoredRun } from '../model/stored-run.ts';
+import type { Beat, Pulse } from '../model/worker.ts';
 import type { Handover, Usage } from '../model/usage.ts';
 
 /**
@@ -15,12 +17,27 @@ export interface RunStore {
     done: boolean;
     state: unknown;
     expected: number;
+    /** Process that drives it from now on; null: none does. Absent: as it was. */
+    driver?: string | null;
     /** What models of the Master's own used, where that changed; the run's id is then its Task's. */
     usage?: Usage[];
   }): Promise<{ version: number }>;
-  loadRun(id: string): Promise<{ state: unknown; version: number } | undefined>;
+  loadRun(id: string): Promise<StoredRun | undefined>;
   /** Runs of this Master that are not done. */
   openRuns(): Promise<readonly string[]>;
+}
+
+/**
+ * Which processes of a Master are alive, from where its runs are kept: a run's driver counts there only
+ * as long as it says that it lives. Who may write a run is decided by its version and nothing else.
+ */
+export interface RunLeases {
+  /** This process is alive, for some seconds. */
+  beat(given: Beat): Promise<Pulse>;
+  /** It ends in order: what it drives may be taken up at once. */
+  leave(given: Pick<Beat, 'worker'>): Promise<void>;
+  /** Runs whose process is gone, a bounded number. */
+  leftRuns(): Promise<readonly LeftRun[]>;
 }
 
 /**

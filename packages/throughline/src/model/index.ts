@@ -25,6 +25,7 @@ export * from './relationship.ts';
 export * from './resource.ts';
 export * from './run.ts';
 export * from './session.ts';
+export * from './stored-run.ts';
 export * from './task-context.ts';
 export * from './task-record.ts';
 export * from './task.ts';

@@ -1,6 +1,5 @@
 import type { AgentPorts } from '../agent/ports.ts';
 import { ThroughlineError } from '../errors.ts';
-import type { MasterPorts } from '../master/ports.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Terms } from '../model/terms.ts';
 import type { ServedHub } from './ports.ts';
@@ -113,6 +112,7 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
       json: { activity: nothing('act'), done: false, state: {}, expected: 0 },
     },
     'get /runs': { query: { open: 'true' } },
+    'get /left-runs': {},
     'post /handovers': { json: { handover, texts: { sent: 'a', fullHistory: 'b' } } },
     'get /cases': { query: { pageSize: '10' } },
     'get /cases/{id}': context,
@@ -258,7 +258,7 @@ export class StubHub implements ServedHub {
     return { getContent: this.#reach('read'), putOutput: this.#reach('putOutput') };
   }
 
-  master(): MasterPorts {
+  master(): ReturnType<ServedHub['master']> {
     return {
       newId: () => '',
       participant: this.#reach('participant'),
@@ -274,6 +274,7 @@ export class StubHub implements ServedHub {
       saveRun: this.#reach('saveRun'),
       loadRun: this.#reach('loadRun'),
       openRuns: this.#reach('openRuns'),
+      leftRuns: this.#reach('leftRuns'),
       saveHandover: this.#reach('saveHandover'),
     };
   }

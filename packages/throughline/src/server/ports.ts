@@ -2,7 +2,7 @@ import type { A2aPorts, PushPorts } from '../bindings/a2a/ports.ts';
 import type { AgentPorts } from '../agent/ports.ts';
 import type { Exporting } from '../hub/archive/exporting.ts';
 import type { ContentDesk } from '../hub/content-desk.ts';
-import type { MasterPorts } from '../master/ports.ts';
+import type { MasterPorts, RunLeases } from '../master/ports.ts';
 import type {
   Beat,
   CasePage,
@@ -55,7 +55,7 @@ export interface FeedStep {
 export interface ServedHub extends Omit<A2aPorts, 'authenticate'>, PushPorts {
   /** `via`: the agent that was handed the credential. */
   authenticate(credential: string | undefined, via?: Principal): Promise<Principal>;
-  master(principal: Principal): MasterPorts;
+  master(principal: Principal): MasterPorts & Pick<RunLeases, 'leftRuns'>;
   agent(principal: Principal): AgentPorts;
   readonly feed: ServedFeed;
   readonly archive: { readonly exporting: Pick<Exporting, 'case' | 'tenant'> };

@@ -4,6 +4,7 @@ import { draftSchema } from '../model/assertion.ts';
 import { foreignId, idSchema } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import { partySchema } from '../model/observation.ts';
+import { leftRunSchema, storedRunSchema } from '../model/stored-run.ts';
 import { handoverSchema, runUsageSchema } from '../model/usage.ts';
 import { empty, route, type Route } from './route.ts';
 
@@ -57,7 +58,7 @@ export const masterRoutes: readonly Route[] = [
     path: '/runs/{id}',
     summary: 'The decisions of a run',
     params: z.strictObject({ id: foreignId }),
-    gives: z.object({ state: z.unknown(), version: z.int() }),
+    gives: storedRunSchema,
     handle: async (hub, { principal, params }) => {
       const run = await hub.master(principal).loadRun(params.id);
       if (run === undefined) throw new ThroughlineError('not-found', 'there is no such run');
@@ -75,6 +76,7 @@ export const masterRoutes: readonly Route[] = [
       done: z.boolean(),
       state: z.unknown(),
       expected: z.int().nonnegative(),
+      driver: foreignId.nullable().exactOptional(),
       usage: runUsageSchema.shape.usage.exactOptional(),
     }),
     gives: z.object({ version: z.int() }),
@@ -89,6 +91,14 @@ export const masterRoutes: readonly Route[] = [
     query: z.strictObject({ open: z.literal('true') }),
     gives: z.object({ runs: z.array(z.string()).readonly() }),
     handle: async (hub, { principal }) => ({ runs: await hub.master(principal).openRuns() }),
+  }),
+  route({
+    ...empty,
+    method: 'get',
+    path: '/left-runs',
+    summary: 'Runs of this Master whose process is gone',
+    gives: z.object({ runs: z.array(leftRunSchema).readonly() }),
+    handle: async (hub, { principal }) => ({ runs: await hub.master(principal).leftRuns() }),
   }),
   route({
     ...empty,
