@@ -6,7 +6,7 @@ import { contentAccessKey } from '../model/content.ts';
 import type { Principal } from '../model/principal.ts';
 import { inSpan } from '../telemetry/span.ts';
 import { readContext } from './incoming.ts';
-import type { AgentHandler, MessageHandler } from './handler.ts';
+import type { AgentHandler, IncomingMessage, MessageHandler, ReceivedMessage } from './handler.ts';
 import { hubAway, retrying } from '../bindings/a2a/retry.ts';
 import { Outputs, type Ports, type ReadingMeans } from './io.ts';
 import { doMessage } from './do-message.ts';
@@ -37,11 +37,13 @@ const storeWaitMs = 120_000;
 
 /** What runs when a message came in: the handler of subtasks, or that of plain messages. */
 export function makeExecutor(options: ExecutorOptions): Executor {
-  const running = new Map<string, AbortController>();
+  /** By task: several messages of one may be worked on at the same time. */
+  const running = new Map<string, Set<AbortController>>();
   return {
     execute: async (request, bus) => {
       const abort = new AbortController();
-      running.set(request.taskId, abort);
+      const turns = running.get(request.taskId) ?? new Set();
+      running.set(request.taskId, turns.add(abort));
       const work = (): Promise<void> => execute(options, request, bus, abort.signal);
       const attributes = {
         'gen_ai.operation.name': 'invoke_agent',
@@ -52,11 +54,13 @@ export function makeExecutor(options: ExecutorOptions): Executor {
       try {
         await inSpan('agent.work', work, { attributes });
       } finally {
-        running.delete(request.taskId);
+        turns.delete(abort);
+        if (turns.size === 0) running.delete(request.taskId);
       }
     },
     cancelTask: (taskId, bus) => {
-      running.get(taskId)?.abort(new ThroughlineError('terminal', 'The task was cancelled.'));
+      const why = new ThroughlineError('terminal', 'The task was cancelled.');
+      for (const abort of running.get(taskId) ?? []) abort.abort(why);
       const ids = { taskId, contextId: '' };
       new Publisher(bus, ids, options.now ?? (() => new Date())).state({ state: 'cancelled' });
       return Promise.resolve();
@@ -105,7 +109,7 @@ async function execute(
     if (incoming !== undefined && handler !== undefined) {
       await doSubtask(work, ports, handler, { ...incoming, answers }, options);
     } else if (incoming === undefined && onMessage !== undefined) {
-      await doMessage(work, onMessage, parts, request.userMessage.messageId);
+      await doMessage(work, onMessage, incomingOf(request));
     } else {
       throw new ThroughlineError(
         'unsupported',
@@ -120,6 +124,19 @@ async function execute(
     const isRefusal = error instanceof ThroughlineError && refusals.includes(error.code);
     publisher.state({ state: isRefusal ? 'rejected' : 'failed' }, { text: reasonOf(error) });
   }
+}
+
+function incomingOf({ task, userMessage }: Request): IncomingMessage {
+  const before = (task?.history ?? []).filter(
+    (each) => isFromUser(each) && each.messageId !== userMessage.messageId,
+  );
+  return { ...received(userMessage), earlier: before.map(received) };
+}
+
+function received({ messageId, parts: wire }: Request['userMessage']): ReceivedMessage {
+  const parts = partsFromWire(wire);
+  const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+  return { messageId, parts, text: texts.join('\n') };
 }
 
 /**

@@ -95,7 +95,7 @@ export type AgentHandler = (
   io: HandlerIo,
 ) => HandlerResult | void | Promise<HandlerResult | void>;
 
-export interface IncomingMessage {
+export interface ReceivedMessage {
   /** All its text. */
   readonly text: string;
   readonly parts: readonly Part[];
@@ -107,9 +107,17 @@ export interface MessageIo extends WorkIo {
   progress(text: string): void;
 }
 
-/** Answers a message without an AgentContext; the answer completes the task. */
+/**
+ * Answers a message without an AgentContext; the answer completes the task. A further message that comes
+ * while the task is worked on is answered at the same time: the first answer ends the task.
+ */
 export type MessageHandler = (
   message: IncomingMessage,
+export interface IncomingMessage extends ReceivedMessage {
+  /** What came before it on this task, oldest first. */
+  readonly earlier: readonly ReceivedMessage[];
+}
+
   io: MessageIo,
 ) => Promise<MessageAnswer> | MessageAnswer;
 
@@ -120,3 +128,5 @@ export interface MessageAnswer {
   /** The text is a question: the task waits for input, and the next message on it comes here again. */
   readonly asks?: true;
 }
+  /** How the task ends where it is not completed; the text says why. */
+  readonly ends?: 'failed' | 'cancelled';

@@ -10,6 +10,7 @@ export type {
   MessageHandler,
   MessageIo,
   ModelSpent,
+  ReceivedMessage,
   WorkIo,
 } from './handler.ts';
 export { modelAgent, type ModelAgentOptions } from './model-agent.ts';

@@ -6,12 +6,17 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveAgent, type AgentHandler, type ServeAgentOptions } from '../agent/index.ts';
 import { connectA2a } from '../bindings/a2a/index.ts';
 import { HubClient } from '../client/index.ts';
-import { createMaster } from '../master/index.ts';
+import {
+  asWorkflow,
+  createMaster,
+  masterAgent,
+  offerMessage,
+  type MasterAgentOptions,
+} from '../master/index.ts';
 import type { Principal } from '../model/principal.ts';
-import type { WorkflowInput } from '../model/workflow.ts';
 import { localPrincipal, startHub, type RunningHub } from './wire.ts';
 
-const workflow: WorkflowInput = {
+const workflow = asWorkflow({
   name: 'Answer',
   subtasks: [
     {
@@ -23,7 +28,7 @@ const workflow: WorkflowInput = {
       todo: [{ id: 'draft', description: 'Draft it' }],
     },
   ],
-};
+});
 
 /** Asks twice before it writes. */
 const writer: AgentHandler = async (context, io) => {
@@ -65,7 +70,7 @@ async function serve(
 }
 
 /** An agent with a Master inside: what the Master's agents ask, it asks whoever wrote to it. */
-async function serveDesk(key: string, writerUrl: string) {
+async function serveDesk(key: string, url: string) {
   const client = new HubClient({ url: hub.url, key });
   const ports = client.master();
   const master = createMaster({
@@ -73,45 +78,19 @@ async function serveDesk(key: string, writerUrl: string) {
     a2a: client,
     principal: await client.whoAmI(),
     name: 'Desk',
-    agents: [{ id: 'writer', name: 'Writer', url: writerUrl, behind: 'hub' }],
+    agents: [{ id: 'writer', name: 'Writer', url, behind: 'hub' }],
     retryMs: 5,
   });
-  const served = await serve(key, {
-    onMessage: async ({ text, messageId }, { taskId, signal }) => {
-      const report = await master.run(
-        {
-          taskId,
-          query: text,
-          workflow,
-          offered: [
-            {
-              name: 'letter',
-              description: 'A letter',
-              type: 'text',
-              mediaType: 'text/plain',
-              content: text,
-            },
-          ],
-          reply: { id: messageId, text },
-        },
-        { signal },
-      );
-      if (report.status === 'awaiting-input') {
-        return { text: report.questions.map((each) => each.text).join('\n'), asks: true };
-      }
-      const ref = report.subtasks[0]?.outputs[0]?.ref;
-      if (ref === undefined) throw new Error(report.subtasks[0]?.status);
-      return { text: new TextDecoder().decode((await ports.getContent(ref.uri)).bytes) };
-    },
-    onCancel: async (taskId) => {
-      await master.cancel((await ports.locate(taskId)).task);
-    },
+  const request: MasterAgentOptions['request'] = (message) => ({
+    workflow,
+    offered: offerMessage(workflow, message),
   });
+  const served = await serve(key, masterAgent({ master, ports, request }));
   return { ...served, master };
 }
 
-async function start() {
-  const served = await serve(await keyOf('writer', 'agent'), { handler: writer });
+async function start(handler: AgentHandler = writer) {
+  const served = await serve(await keyOf('writer', 'agent'), { handler });
   const deskKey = await keyOf('desk', 'agent');
   const desk = await serveDesk(deskKey, served.url);
   const priyaKey = await keyOf('priya', 'caller');
@@ -163,5 +142,70 @@ describe('an agent with a Master inside, whose agents ask', () => {
     await vi.waitFor(async () => expect(await desk.master.openRuns()).toEqual([]), 20_000);
     const { tasks } = await hubAsPriya.caseView(first.contextId);
     expect(tasks.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+  });
+
+  it('streams what happens, takes a further message as a barge-in, and answers once', async () => {
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const seen: number[] = [];
+    const { priya } = await start(async (context, io) => {
+      seen.push(context.ContextItems.length);
+      const items = context.ContextItems.map(({ ContextID }) => io.fetch(ContextID));
+      const texts = (await Promise.all(items)).map((each) => each.text());
+      if (seen.length === 1) {
+        begun.resolve();
+        await held.promise;
+      }
+      await io.output('answer', 'text/plain', texts.join(' + '));
+      await io.itemDone('draft', 'Drafted');
+    });
+    const told: string[] = [];
+    const watching = (async () => {
+      for await (const task of priya.watch({ parts: say('40 euros') })) {
+        if (task.taskId !== undefined) told.push(`${task.state} ${task.taskId} ${task.text}`);
+      }
+    })();
+    await begun.promise;
+    const [, taskId = ''] = told[0]?.split(' ') ?? [];
+    const more = { taskId, messageId: randomUUID(), parts: say('No, 45 euros') };
+    const done = await priya.send(more);
+    held.resolve();
+    await watching;
+    expect(done).toMatchObject({ state: 'completed', text: '40 euros + No, 45 euros' });
+    expect(seen).toEqual([1, 2]);
+    const all = told.map((line) => line.replace(taskId, '…'));
+    expect(all).toEqual(
+      expect.arrayContaining([
+        'in-progress … write: writer begins',
+        'in-progress … a later requirement: modify write',
+        'in-progress … write: completed',
+        'completed … 40 euros + No, 45 euros',
+      ]),
+    );
+    expect(await priya.send(more)).toMatchObject({ state: 'completed' });
+    expect(seen).toHaveLength(2);
+  });
+
+  it('is cancelled as a whole while several messages on it are worked on', async () => {
+    const begun = Promise.withResolvers<void>();
+    const { desk, priya } = await start(async (_, io) => {
+      begun.resolve();
+      await new Promise((resolve) => {
+        io.signal.addEventListener('abort', resolve);
+      });
+    });
+    const ended = priya.send({ parts: say('40 euros') });
+    await begun.promise;
+    const [run = ''] = await desk.master.openRuns();
+    const { requestTask } = await desk.master.status(run);
+    // A further message does not hide the first from the cancellation.
+    const other = priya.send({ taskId: requestTask, parts: say('Quick!') });
+    await vi.waitFor(async () => {
+      expect((await desk.master.status(run)).interruptions).toHaveLength(1);
+    }, 20_000);
+    expect((await priya.cancel(requestTask)).state).toBe('cancelled');
+    expect((await ended).state).toBe('cancelled');
+    expect((await other).state).toBe('cancelled');
+    await vi.waitFor(async () => expect(await desk.master.openRuns()).toEqual([]), 20_000);
   });
 });

@@ -190,7 +190,8 @@ async function completed(run: RunContext, subtask: Subtask, task: AgentTask): Pr
 
 /** What the agent sent is at fault, not the hub or this process. */
 const isTheirs = (error: unknown): error is ThroughlineError =>
-  error instanceof ThroughlineError && ['invalid', 'too-large', 'not-found'].includes(error.code);
+  error instanceof ThroughlineError &&
+  ['invalid', 'too-large', 'not-found', 'gone', 'unsupported'].includes(error.code);
 
 /** Adds to the hand-over what came back and what its agent claims, before what came is looked at. */
 async function countReturn(

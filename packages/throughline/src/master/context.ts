@@ -74,6 +74,8 @@ export interface RunContext {
   readonly stopMs: number;
   /** Milliseconds before the first retry of a broken connection; doubled each time up to 5 s. */
   readonly retryMs: number;
+  /** Milliseconds between two looks at what other processes decided about the run; absent: none. */
+  readonly lookMs: number | undefined;
   /** The run is given up by this process; it stays resumable. */
   readonly signal: AbortSignal;
 }

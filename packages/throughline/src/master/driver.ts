@@ -2,6 +2,7 @@ import { sleep } from './agent-failure.ts';
 import { advance, tellEnd } from './attempt.ts';
 import type { RunContext } from './context.ts';
 import { tellInterruptions } from './interrupt.ts';
+import { interruptedEvent } from './interruptions.ts';
 import { hitLimit, timeIsOverAt } from './limits.ts';
 import { put } from './questions.ts';
 import { isOpen, openAttempt, type RunState } from './run-state.ts';
@@ -33,12 +34,16 @@ export class Driver {
   readonly #active = new Map<string, Work>();
   #woken = Promise.withResolvers<void>();
   #changes = 0;
+  #lookAt = 0;
+  /** Barge-ins that were told of. */
+  #announced: number;
   #over = false;
 
   constructor(run: RunContext, parallel: number, giveUp: (reason: unknown) => void) {
     this.run = run;
     this.#parallel = parallel;
     this.#giveUp = giveUp;
+    this.#announced = run.journal.state.interruptions.length;
   }
 
   /** It drives no more: whoever decides something now must see to the rest, too. */
@@ -66,6 +71,7 @@ export class Driver {
         this.#dispatch();
         if (this.#active.size === 0 && this.#changes === 0) return;
         await this.#next();
+        await this.#look();
       }
     } catch (error) {
       this.#giveUp(error);
@@ -76,9 +82,21 @@ export class Driver {
     }
   }
 
-  /** Waits until something ends, is decided from outside, or the time is over. */
+  /** Takes in what other processes decided, from time to time, and says that it did. */
+  async #look(): Promise<void> {
+    const { lookMs, journal } = this.run;
+    if (lookMs === undefined || performance.now() < this.#lookAt) return;
+    await journal.look();
+    this.#lookAt = performance.now() + lookMs;
+    if (journal.state.heeded === journal.state.revision) return;
+    await journal.decide((draft) => {
+      draft.heeded = draft.revision;
+    });
+  }
+
+  /** Waits until something ends, is decided from outside, the time is over, or it is time to look. */
   async #next(): Promise<void> {
-    const { limits, journal, now } = this.run;
+    const { limits, journal, now, lookMs } = this.run;
     const end =
       journal.state.ending === undefined ? timeIsOverAt(journal.state, limits) : undefined;
     const timer = new AbortController();
@@ -88,6 +106,7 @@ export class Driver {
     ];
     const left = end === undefined ? 0 : end - now().getTime();
     if (left > 0) waits.push(sleep(Math.min(left, longestTimerMs), timer.signal));
+    if (lookMs !== undefined) waits.push(sleep(lookMs, timer.signal));
     try {
       await Promise.race(waits);
     } finally {
@@ -97,9 +116,20 @@ export class Driver {
 
   /** Writes what follows from how things stand, before anything is begun. */
   async #settle(): Promise<void> {
+    this.#announce();
     await tellInterruptions(this.run);
     await this.#watchLimits();
     await closeWhatCannotBe(this.run);
+  }
+
+  /** Tells whoever watches of barge-ins, whichever process they came to. */
+  #announce(): void {
+    const { journal, emit } = this.run;
+    const { interruptions } = journal.state;
+    for (const { id } of interruptions.slice(this.#announced)) {
+      emit(interruptedEvent(journal.state, id));
+    }
+    this.#announced = interruptions.length;
   }
 
   async #watchLimits(): Promise<void> {
@@ -126,6 +156,7 @@ export class Driver {
     }
     const ending = { status: 'failed', reason: hit.reason } as const;
     await run.journal.decide((draft) => {
+      if (draft.ending !== undefined) return;
       endRun(draft, ending, hit.limit === 'seconds' ? 'failed' : undefined, run.now());
     });
     run.emit({ kind: 'run-ending', ...ending });

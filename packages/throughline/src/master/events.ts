@@ -74,6 +74,12 @@ export type RunEvent =
       readonly subtasks: readonly PlannedSubtask[];
     }
   | {
+      /** What the user said could not be taken. */
+      readonly kind: 'message-refused';
+      readonly id: string;
+      readonly reason: string;
+    }
+  | {
       readonly kind: 'run-ending';
       readonly status: 'failed' | 'cancelled';
       readonly reason: string;

@@ -30,9 +30,17 @@ export {
   type StoppedWork,
 } from './master.ts';
 export { modelPlanner, modelReplanner, type ModelPlannerOptions } from './model-planner.ts';
+  type UserMessage,
 export type { OfferedContent } from './offer.ts';
+export {
+  masterAgent,
+  type AskedRun,
+  type MasterAgent,
+  type MasterAgentOptions,
+} from './master-agent.ts';
 export { plannedBy, type Planner, type PlanRequest } from './planner.ts';
 export type { MasterPorts, RunStore } from './ports.ts';
+export { contextTypeOf, offerMessage } from './offer-message.ts';
 export type { RunProgress, SubtaskProgress } from './progress.ts';
 export type { Answer } from './questions.ts';
 export {

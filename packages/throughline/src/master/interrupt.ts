@@ -13,6 +13,7 @@ import { offload } from './offer.ts';
 import type { MasterPorts } from './ports.ts';
 import {
   isDone,
+  mostInterruptions,
   openAttempt,
   type Interruption,
   type RunItem,
@@ -151,6 +152,12 @@ function asInput(given: InterruptInput): z.output<typeof inputSchema> {
 }
 
 function refuseOver(state: RunState): void {
+  if (state.interruptions.length >= mostInterruptions) {
+    throw new ThroughlineError(
+      'too-large',
+      `Run ${state.id} was interrupted ${mostInterruptions} times; make a new request instead.`,
+    );
+  }
   if (!isDone(state) && state.ending === undefined) return;
   throw new ThroughlineError('terminal', `Run ${state.id} is over; make a new request instead.`);
 }

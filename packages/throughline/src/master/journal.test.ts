@@ -44,6 +44,7 @@ function journal(failAt = 0) {
         return { version };
       },
     },
+    'here',
     state,
     0,
   );

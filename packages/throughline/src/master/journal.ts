@@ -11,27 +11,34 @@ interface Decision {
   readonly reject: (error: unknown) => void;
 }
 
+/** How often one write is made anew because other processes decided something in between. */
+const writeTries = 8;
+
 /**
  * What a run has decided, kept by the hub. A decision counts once `decide` resolved; whoever acts
- * acts after that. One process writes at a time: a second one makes the first fail with `conflict`.
+ * acts after that. One process drives a run (`driver`): what others decide meanwhile is taken in, and its
+ * own decisions are made anew on top; when another one drives, its next write fails with `conflict`.
  */
 export class Journal {
   readonly #ports: Ports;
+  /** As whom this process drives runs. */
+  readonly #self: string;
   #state: RunState;
   #version: number;
   readonly #waiting: Decision[] = [];
   #isWriting = false;
 
-  constructor(ports: Ports, state: RunState, version: number) {
+  constructor(ports: Ports, self: string, state: RunState, version: number) {
     this.#ports = ports;
+    this.#self = self;
     this.#state = state;
     this.#version = version;
   }
 
   /** Takes up a stored run; undefined when there is none. */
-  static async load(ports: Ports, id: string): Promise<Journal | undefined> {
+  static async load(ports: Ports, self: string, id: string): Promise<Journal | undefined> {
     const stored = await ports.loadRun(id);
-    return stored && new Journal(ports, asRunState(stored.state), stored.version);
+    return stored && new Journal(ports, self, asRunState(stored.state), stored.version);
   }
 
   /** As of the last decision; never changed afterwards. */
@@ -56,29 +63,76 @@ export class Journal {
     return promise;
   }
 
+  /**
+   * Takes in what other processes decided meanwhile.
+   *
+   * @throws ThroughlineError `conflict` when another one drives this process's run now.
+   */
+  async look(): Promise<void> {
+    // A write finds that out by itself.
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    try {
+      await this.#takeIn();
+    } finally {
+      this.#isWriting = false;
+      if (this.#waiting.length > 0) void this.#write();
+    }
+  }
+
+  /** The same, whoever drives it now; what this process decided before stands. */
+  async giveWay(): Promise<void> {
+    while (this.#isWriting) await sleep(1, never);
+    this.#isWriting = true;
+    try {
+      await this.#takeIn(true);
+    } finally {
+      this.#isWriting = false;
+      if (this.#waiting.length > 0) void this.#write();
+    }
+  }
+
+  /** Whether somebody else wrote since. */
+  async #takeIn(): Promise<boolean> {
+    const stored = await this.#ports.loadRun(this.#state.id);
+    if (stored === undefined || stored.version <= this.#version) return false;
+    const state = asRunState(stored.state);
+    if (this.#state.driver === this.#self && state.driver !== this.#self) {
+      throw new ThroughlineError('conflict', `Run ${state.id} is driven by another process now.`);
+    }
+    this.#state = state;
+    this.#version = stored.version;
+    return true;
+  }
+
   async #write(): Promise<void> {
     this.#isWriting = true;
     for (let batch = this.#waiting.splice(0); batch.length > 0; batch = this.#waiting.splice(0)) {
-      let draft = this.#state;
-      const made = batch.filter(({ change, reject }) => {
-        const next = structuredClone(draft);
-        try {
-          change(next);
-        } catch (error) {
-          reject(error);
-          return false;
-        }
-        draft = next;
-        return true;
-      });
+      let made: readonly Decision[] = batch;
       try {
-        if (made.length > 0) await this.#save(draft);
+        for (let tries = 1; made.length > 0; tries++) {
+          const next = withAll(this.#state, made);
+          made = next.made;
+          if (made.length === 0 || (await this.#saved(next.draft, tries))) break;
+        }
         for (const { resolve } of made) resolve();
       } catch (error) {
         for (const { reject } of made) reject(error);
       }
     }
     this.#isWriting = false;
+  }
+
+  /** False: somebody else wrote in between, and what is decided must be made anew on top of that. */
+  async #saved(draft: RunState, tries: number): Promise<boolean> {
+    try {
+      await this.#save(draft);
+      return true;
+    } catch (error) {
+      const isConflict = error instanceof ThroughlineError && error.code === 'conflict';
+      if (!isConflict || tries === writeTries || !(await this.#takeIn())) throw error;
+      return false;
+    }
   }
 
   async #save(draft: RunState): Promise<void> {
@@ -109,4 +163,24 @@ export class Journal {
       change(attempt, state, draft);
     });
   }
+}
+
+/** The state with all that can be decided; a change that throws is left out, and its maker told. */
+function withAll(
+  state: RunState,
+  decisions: readonly Decision[],
+): { readonly draft: RunState; readonly made: readonly Decision[] } {
+  let draft = state;
+  const made = decisions.filter(({ change, reject }) => {
+    const next = structuredClone(draft);
+    try {
+      change(next);
+    } catch (error) {
+      reject(error);
+      return false;
+    }
+    draft = next;
+    return true;
+  });
+  return { draft, made };
 }

@@ -130,7 +130,13 @@ describe('a limit that is reached', () => {
     const again = await asking.resume(paused.runId);
     const last = again.done
       ? again
-      : await asking.run({ ...given, reply: { id: 'b', text: 'yes' } });
+      : await asking.run({
+          ...given,
+          messages: [
+            { id: 'a', text: 'Go' },
+            { id: 'b', text: 'yes' },
+          ],
+        });
     expect(last).toMatchObject({ done: true, status: 'completed' });
 
     const refused = await asking.run(await request(), { onQuestion: () => 'no' });

@@ -70,6 +70,12 @@ export interface MasterOptions {
 }
 
 export interface RunRequest {
+  /**
+   * Milliseconds between two looks at what other processes of this Master decided about a run that is
+   * driven here (to suspend, interrupt or cancel it, an answer). Default: that is found out at the next
+   * write.
+   */
+  readonly lookMs?: number;
   /** A2A task of the request; one run each, so that asking again goes on with it. */
   readonly taskId: string;
   /** The user's words. */
@@ -80,10 +86,17 @@ export interface RunRequest {
   readonly goals?: readonly string[];
   readonly offered: readonly OfferedContent[];
   /**
-   * The message that came on that task just now. Where the run has an open question it is the answer, once;
-   * else it changes nothing.
+   * All that the user said on that task, oldest first; the first is the request itself. Each later one is
+   * taken once: it answers what the run asks, lets a run that is held back go on, or is a barge-in (see
+   * `Master.interrupt`). What comes when the run is over changes nothing.
    */
-  readonly reply?: { readonly id: string; readonly text: string };
+  readonly messages?: readonly UserMessage[];
+}
+
+/** What a user said, by the id of the message that brought it. */
+export interface UserMessage {
+  readonly id: string;
+  readonly text: string;
 }
 
 export interface RunOptions {
@@ -155,13 +168,18 @@ export interface Master {
    */
   interrupt(runId: string, input: InterruptInput): Promise<Interrupted>;
   /**
-   * Ends a run: asks each of its agents that is at work to stop, and answers with what came of it. The run
-   * is over whatever they say.
+   * Ends a run: asks each of its agents that is at work to stop, or has the process do so that drives it,
+   * and answers with what came of it. The run is over whatever they say.
    */
   cancel(runId: string, reason?: string): Promise<Cancelled>;
   /** How a run stands. @throws ThroughlineError `not-found`. */
   status(runId: string): Promise<RunReport>;
   /** Runs that are not done. */
+  /**
+   * Whether a process that drives the run, this one or another, has seen what was decided last; a run that
+   * nobody drives waits for `resume`. Waits for three times `lookMs` at most.
+   */
+  heeded(runId: string): Promise<boolean>;
   openRuns(): Promise<readonly string[]>;
 }
 

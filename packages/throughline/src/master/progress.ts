@@ -100,6 +100,7 @@ function after(run: RunProgress, event: RunEvent): RunProgress {
     const { status, reason } = event;
     return { ...run, ending: { status, reason } };
   }
+  if (event.kind === 'message-refused') return run;
   const { subtask } = event;
   if (subtask === undefined) {
     const { question: _, ...rest } = run;
@@ -111,7 +112,10 @@ function after(run: RunProgress, event: RunEvent): RunProgress {
   };
 }
 
-type StepEvent = Exclude<RunEvent, { kind: 'run-began' | 'interrupted' | 'run-ending' }>;
+type StepEvent = Exclude<
+  RunEvent,
+  { kind: 'run-began' | 'interrupted' | 'message-refused' | 'run-ending' }
+>;
 
 function step(subtask: SubtaskProgress, event: StepEvent): SubtaskProgress {
   const { notReached: _not, question: _question, ...rest } = subtask;

@@ -72,9 +72,14 @@ interface Ground {
   readonly now: () => Date;
 }
 
-/** Whether a message was taken as an answer before. */
-const isTaken = ({ subtasks, questions }: RunState, id: string): boolean =>
+/** Whether a message was acted on before: as an answer, as a barge-in, or as leave to go on. */
+export const isTaken = (
+  { subtasks, questions, interruptions, released }: RunState,
+  id: string,
+): boolean =>
   questions.some(({ by }) => by === id) ||
+  interruptions.some((each) => each.id === id) ||
+  released.includes(id) ||
   Object.values(subtasks).some(({ attempts }) =>
     attempts.some((attempt) => attempt.questions.some(({ answer }) => answer?.by === id)),
   );
@@ -127,6 +132,7 @@ async function hand(
     const asked = attempt.questions.find((each) => each.id === question);
     if (asked === undefined || asked.answer !== undefined || mine.status !== 'awaiting') return;
     asked.answer = { ref, ...ids, by: id, sent: false };
+    draft.revision += 1;
     mine.status = 'running';
     // The time that the user took is not the agent's.
     const timeout = draft.workflow.subtasks.find((each) => each.id === subtask)?.timeoutSeconds;
@@ -146,6 +152,7 @@ async function decideLimit(
     const asked = draft.questions.find((each) => each.id === question);
     if (asked === undefined || asked.by !== undefined) return;
     asked.by = id;
+    draft.revision += 1;
     if (isYes(text)) draft.raised[asked.limit] = (draft.raised[asked.limit] ?? 0) + 1;
     else draft.ending = { status: 'failed', reason: asked.text };
     draft.taskContext = progressOf(draft, now());

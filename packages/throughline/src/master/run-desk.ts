@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { criteriaGrader } from '../models/grade-criteria.ts';
 import { countTokens, tokenizerName } from '../handover/count-tokens.ts';
 import { ThroughlineError } from '../errors.ts';
@@ -8,8 +9,10 @@ import { connectOverA2a } from './a2a-connection.ts';
 import { Contents } from './contents.ts';
 import type { RunContext } from './context.ts';
 import { Driver, endRun } from './driver.ts';
-import type { PlannedSubtask, RunEvent } from './events.ts';
+import type { RunEvent } from './events.ts';
 import { planInterruption, redoWhatDepends, type InterruptInput } from './interrupt.ts';
+import { endedElsewhere, heededElsewhere } from './heeding.ts';
+import { interruptedOf, plannedSubtasks } from './interruptions.ts';
 import { Journal } from './journal.ts';
 import type {
   Cancelled,
@@ -20,15 +23,16 @@ import type {
   RunRequest,
   StartedRun,
   StoppedWork,
+  UserMessage,
 } from './master.ts';
 import { offload } from './offer.ts';
 import { patient } from './patient.ts';
 import { makePlan, plannedBy } from './planner.ts';
 import { Progress } from './progress.ts';
 import type { MasterPorts } from './ports.ts';
-import { takeAnswer, type Answer } from './questions.ts';
+import { isTaken, takeAnswer, type Answer } from './questions.ts';
 import { reportOf } from './report.ts';
-import { isDone, type RunState } from './run-state.ts';
+import { isDone, openQuestions, type RunState } from './run-state.ts';
 import { makeTaskContext, progressOf } from './task-context.ts';
 import { priced, type Prices } from './usage.ts';
 
@@ -40,10 +44,18 @@ interface Driven {
 /** Tries of `interrupt` when the run was decided about otherwise in between. */
 const interruptTries = 8;
 
+/** Milliseconds to wait for an agent that is asked to stop. */
+const defaultStopMs = 10_000;
+
+/** Messages that let a run go on which are kept in mind. */
+const releasedKept = 256;
+
 /** The runs of one Master in this process: what is asked of one that is driven here reaches its driver. */
 export class RunDesk implements Master {
   readonly #options: MasterOptions;
   readonly #ports: MasterPorts;
+  /** As whom this process drives runs: no other has the same. */
+  readonly #self: string = randomUUID();
   readonly #driven = new Map<string, Driven>();
   readonly #shared = new Map<string, { journal: Promise<Journal | undefined>; users: number }>();
 
@@ -58,8 +70,7 @@ export class RunDesk implements Master {
     const { task } = await ports.locate(request.taskId);
     const begin = (): Promise<Journal> => this.#begin(ports, request, options);
     return this.#with(task, { options, begin }, async (journal) => {
-      const { reply } = request;
-      if (reply !== undefined) await this.#answer(journal, ports, reply);
+      for (const said of request.messages?.slice(1) ?? []) await this.#take(journal, ports, said);
       return this.#drive(journal, options);
     });
   }
@@ -105,7 +116,8 @@ export class RunDesk implements Master {
     const { replan = redoWhatDepends, agents, prices = {} } = this.#options;
     const ground = {
       ports: this.#patient(),
-      agents: agents.map(({ id }) => id),
+      // Whoever steers a run that another process drives need not know where its agents are.
+      agents: [...new Set([...agents.map(({ id }) => id), ...agentsOf(journal.state)])],
       replan,
       spent: (used: Omit<Usage, 'money'>) => pricedAs(used, prices),
       now: this.#now,
@@ -122,15 +134,7 @@ export class RunDesk implements Master {
       });
       const { id } = interruption;
       if (!journal.state.interruptions.some((each) => each.id === id)) continue;
-      const interrupted = interruptedOf(journal.state, id);
-      this.#at(runId)?.driver.run.emit({
-        kind: 'interrupted',
-        id,
-        requirement: interrupted.resource,
-        decisions: interrupted.decisions,
-        subtasks: plannedSubtasks(journal.state),
-      });
-      return interrupted;
+      return interruptedOf(journal.state, id);
     }
     throw new ThroughlineError('conflict', `Run ${runId} changes all the time; try again.`, {
       retryable: true,
@@ -145,8 +149,18 @@ export class RunDesk implements Master {
           if (!isDone(draft)) endRun(draft, ending, 'cancelled', this.#now());
         });
       }
-      const report = await this.#drive(journal, {});
-      return { ...report, answers: answersOf(journal.state) };
+      const { lookMs, stopMs = defaultStopMs } = this.#options;
+      const isHere = this.#at(runId) !== undefined;
+      const isOver = !isHere && (await endedElsewhere(journal, { lookMs, stopMs }));
+      if (!isOver) await this.#drive(journal, {});
+      return { ...reportOf(journal.state), answers: answersOf(journal.state) };
+    });
+  }
+
+  heeded(runId: string): Promise<boolean> {
+    return this.#with(runId, {}, async (journal) => {
+      const isHere = this.#at(runId) !== undefined;
+      return isHere || heededElsewhere(journal, this.#options.lookMs);
     });
   }
 
@@ -177,7 +191,7 @@ export class RunDesk implements Master {
     work: (journal: Journal) => Promise<T>,
   ): Promise<T> {
     const load = async (): Promise<Journal | undefined> =>
-      (await Journal.load(this.#patient(options), runId)) ?? begin?.();
+      (await Journal.load(this.#patient(options), this.#self, runId)) ?? begin?.();
     const shared = this.#shared.get(runId) ?? { journal: load(), users: 0 };
     this.#shared.set(runId, shared);
     shared.users += 1;
@@ -195,6 +209,27 @@ export class RunDesk implements Master {
   #decide(journal: Journal, change: (draft: RunState) => void): Promise<void> {
     const write = (): Promise<void> => journal.decide(change);
     return this.#at(journal.state.id)?.driver.change(write) ?? write();
+  }
+
+  /** What a user says in the middle of a run, once: an answer, leave to go on, or a later requirement. */
+  async #take(journal: Journal, ports: MasterPorts, { id, text }: UserMessage): Promise<void> {
+    const { state } = journal;
+    if (isTaken(state, id) || isDone(state) || state.ending !== undefined) return;
+    if (openQuestions(state).length > 0) return this.#answer(journal, ports, { id, text });
+    if (isHeld(state)) {
+      return this.#decide(journal, (draft) => {
+        draft.released = [...draft.released, id].slice(-releasedKept);
+        release(draft, this.#now());
+      });
+    }
+    try {
+      await this.#interrupt(journal, { id, content: text });
+    } catch (error) {
+      // What is wrong with a message is no fault of the run.
+      if (!(error instanceof ThroughlineError) || error.retryable) throw error;
+      const { message: reason } = error;
+      this.#at(journal.state.id)?.driver.run.emit({ kind: 'message-refused', id, reason });
+    }
   }
 
   async #answer(journal: Journal, ports: MasterPorts, answer: Answer): Promise<void> {
@@ -231,12 +266,15 @@ export class RunDesk implements Master {
       ),
       revision: 0,
       interruptions: [],
+      driver: this.#self,
       suspended: false,
+      heeded: 0,
       questions: [],
       raised: {},
+      released: [],
       planning,
     };
-    const journal = new Journal(ports, state, 0);
+    const journal = new Journal(ports, this.#self, state, 0);
     await journal.decide();
     return journal;
   }
@@ -286,6 +324,13 @@ export class RunDesk implements Master {
     if (driven !== undefined) return driven.report;
     const given = new AbortController();
     const run = this.#context(journal, options, given.signal);
+    const { driver: before } = journal.state;
+    if (before !== this.#self && !isDone(journal.state)) {
+      await journal.decide((draft) => {
+        draft.driver = this.#self;
+      });
+      return this.#drive(journal, options);
+    }
     const { interaction, parallel = 4 } = this.#options;
     const mode = journal.state.workflow.interaction ?? interaction;
     const most = mode === 'SynchronousContextInteraction' ? 1 : parallel;
@@ -310,7 +355,14 @@ export class RunDesk implements Master {
 
   #context(journal: Journal, options: RunOptions, given: AbortSignal): RunContext {
     const { onEvent = () => undefined, onQuestion, signal } = options;
-    const { principal, name, agents, retryMs = 250, stopMs = 10_000 } = this.#options;
+    const {
+      principal,
+      name,
+      agents,
+      retryMs = 250,
+      stopMs = defaultStopMs,
+      lookMs,
+    } = this.#options;
     const { count, tokenizer, selector, grade, limits = {}, prices = {} } = this.#options;
     const ports = knowingParties(this.#patient(options));
     return {
@@ -333,6 +385,7 @@ export class RunDesk implements Master {
       stopMs,
       signal: signal === undefined ? given : AbortSignal.any([signal, given]),
     };
+      lookMs,
   }
 }
 
@@ -393,18 +446,8 @@ function started(
   };
 }
 
-const plannedSubtasks = (state: RunState): PlannedSubtask[] =>
-  state.workflow.subtasks.map(({ id, name, agent, todo }) => {
-    const { attempts = [], past = 0, status = 'waiting' } = state.subtasks[id] ?? {};
-    return {
-      id,
-      name,
-      agent: attempts.at(-1)?.agent ?? agent,
-      status,
-      attempt: attempts.length - past,
-      items: todo.map((item) => ({ id: item.id, description: item.description })),
-    };
-  });
+const agentsOf = ({ workflow }: RunState): string[] =>
+  workflow.subtasks.flatMap(({ agent, fallback }) => [agent, ...fallback]);
 
 const isHeld = ({ suspended, subtasks }: RunState): boolean =>
   suspended || Object.values(subtasks).some(({ status }) => status === 'suspended');
@@ -416,12 +459,6 @@ function release(draft: RunState, now: Date): void {
     if (subtask.status === 'suspended') subtask.status = 'waiting';
   }
   draft.taskContext = progressOf(draft, now);
-}
-
-function interruptedOf(state: RunState, id: string): Interrupted {
-  const found = reportOf(state).interruptions.find((each) => each.id === id);
-  if (found === undefined) throw new ThroughlineError('internal', `no interruption ${id}`);
-  return found;
 }
 
 /** The latest attempt of each subtask that was handed out, by what came of asking it to stop. */

@@ -163,6 +163,9 @@ export type LimitName = (typeof limitNames)[number];
 const runStateSchema = z.object({
   v: z.literal(1),
   id: z.string(),
+/** How often one run may be interrupted. */
+export const mostInterruptions = 256;
+
   /** A2A task of the request. */
   requestTask: foreignId,
   activity: idSchema('activity'),
@@ -175,11 +178,15 @@ const runStateSchema = z.object({
   subtasks: z.record(z.string(), subtaskStateSchema),
   /** Goes up with each decision from outside, so that one made on older grounds is made anew. */
   revision: z.int().default(0),
-  interruptions: z.array(interruptionSchema).max(256).default([]),
+  /** Up to which of them the driver has seen. */
+  heeded: z.int().default(0),
+  interruptions: z.array(interruptionSchema).max(mostInterruptions).default([]),
   /** Nothing new is begun until it is resumed. */
   suspended: z.boolean().default(false),
   /** It ends before its plan does. */
   ending: z.object({ status: z.enum(['failed', 'cancelled']), reason: z.string() }).optional(),
+  /** Process that drives it, or drove it last. */
+  driver: z.string().optional(),
   /** What the Master itself asked, about a limit. */
   questions: z
     .array(questionSchema.extend({ limit: z.enum(limitNames), by: z.string().optional() }))

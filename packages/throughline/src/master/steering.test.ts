@@ -319,11 +319,14 @@ describe('a question in the middle of the work', () => {
         status: 'awaiting-input',
         questions: [{ subtask: 'a', text: 'Of which month?' }],
       });
-      const reply = { id: 'message-2', text: 'May' };
+      const messages = [
+        { id: 'message-1', text: 'Is it right?' },
+        { id: 'message-2', text: 'May' },
+      ];
       // Another process takes the answer; the first subtask ends, and the second asks in its turn.
-      const second = await master().run({ ...request, reply });
+      const second = await master().run({ ...request, messages });
       expect(second.questions).toMatchObject([{ subtask: 'b' }]);
-      expect((await master().run({ ...request, reply })).questions).toEqual(second.questions);
+      expect((await master().run({ ...request, messages })).questions).toEqual(second.questions);
       await master().answer(second.runId, { id: 'message-3', text: 'May' });
       const report = await master().resume(second.runId);
       expect(report).toMatchObject({ done: true, status: 'completed' });
@@ -372,5 +375,98 @@ describe('suspending a run', () => {
     expect(paused).toMatchObject({ done: false, status: 'suspended' });
     expect(statuses(paused)).toEqual({ a: 'completed', b: 'waiting' });
     expect(await desk.resume(runId)).toMatchObject({ done: true, status: 'completed' });
+  });
+
+  it('ends with what the user says next on its task, once and whatever that is', async () => {
+    const slow = gate('a');
+    await world.aciAgent('a', slow.behaviour);
+    await world.aciAgent('b', quick('b'));
+    const desk = master();
+    const request = await requestFor([subtask('a'), subtask('b', { dependsOn: ['a'] })]);
+    const run = desk.run(request);
+    await slow.begun;
+    const [runId = ''] = await desk.openRuns();
+    await desk.suspend(runId);
+    slow.release();
+    expect(await run).toMatchObject({ status: 'suspended' });
+    const messages = [
+      { id: 'first', text: 'Is it right?' },
+      { id: 'second', text: 'Go on' },
+    ];
+    expect(await master().run({ ...request, messages })).toMatchObject({
+      status: 'completed',
+      interruptions: [],
+    });
+    expect(await master().run({ ...request, messages })).toMatchObject({ interruptions: [] });
+  });
+});
+
+describe('a run that another process drives', () => {
+  const lookMs = 50;
+
+  it('takes in a barge-in, and says who heeds it', async () => {
+    const slow = gate('rate');
+    await world.aciAgent('find', slow.behaviour);
+    const events: RunEvent[] = [];
+    const run = master({ lookMs }).run(await requestFor([subtask('find')]), {
+      onEvent: (event) => events.push(event),
+    });
+    await slow.begun;
+    // It knows no agents: the plan of the run is enough.
+    const elsewhere = master({ lookMs, agents: [] });
+    const [runId = ''] = await elsewhere.openRuns();
+    await elsewhere.interrupt(runId, { id: 'barge', content: 'The terms of May', about: 'terms' });
+    expect(await elsewhere.heeded(runId)).toBe(true);
+    await vi.waitFor(() => expect(slow.seen).toHaveLength(2), { timeout: 10_000 });
+    slow.release();
+    expect(await run).toMatchObject({ status: 'completed', interruptions: [{ id: 'barge' }] });
+    expect(slow.seen.at(-1)).toContain('The terms of May');
+    expect(events.filter(({ kind }) => kind === 'interrupted')).toMatchObject([{ id: 'barge' }]);
+  });
+
+  it('has that process ask its agents to stop', async () => {
+    const slow = gate('rate');
+    await world.aciAgent('find', slow.behaviour);
+    const run = master({ lookMs }).run(await requestFor([subtask('find')]));
+    await slow.begun;
+    const elsewhere = master({ lookMs, agents: [] });
+    const [runId = ''] = await elsewhere.openRuns();
+    expect(await elsewhere.cancel(runId)).toMatchObject({
+      status: 'cancelled',
+      answers: { stopped: [{ subtask: 'find' }] },
+    });
+    expect(await run).toMatchObject({ status: 'cancelled' });
+    slow.release();
+  });
+
+  it('begins nothing more when it is suspended, and nobody heeds what comes when it has gone', async () => {
+    const slow = gate('a');
+    await world.aciAgent('a', slow.behaviour);
+    await world.aciAgent('b', quick('b'));
+    const request = await requestFor([subtask('a'), subtask('b', { dependsOn: ['a'] })]);
+    const run = master({ lookMs }).run(request);
+    await slow.begun;
+    const elsewhere = master({ lookMs });
+    const [runId = ''] = await elsewhere.openRuns();
+    await elsewhere.suspend(runId);
+    expect(await elsewhere.heeded(runId)).toBe(true);
+    slow.release();
+    expect(await run).toMatchObject({ status: 'suspended' });
+    await elsewhere.interrupt(runId, { content: 'Never mind' });
+    expect(await elsewhere.heeded(runId)).toBe(false);
+    expect(await elsewhere.resume(runId)).toMatchObject({ status: 'completed' });
+  });
+
+  it('is given up by it once another one drives', async () => {
+    const slow = gate('rate');
+    await world.aciAgent('find', slow.behaviour);
+    const first = master({ lookMs }).run(await requestFor([subtask('find')]));
+    await slow.begun;
+    const elsewhere = master({ lookMs });
+    const [runId = ''] = await elsewhere.openRuns();
+    const second = elsewhere.resume(runId);
+    await expect(first).rejects.toMatchObject({ code: 'conflict' });
+    slow.release();
+    expect(await second).toMatchObject({ status: 'completed' });
   });
 });

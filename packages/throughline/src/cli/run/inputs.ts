@@ -1,7 +1,6 @@
 import { basename, extname } from 'node:path';
 import { ThroughlineError } from '../../errors.ts';
-import { isText } from '../../handover/media.ts';
-import type { OfferedContent } from '../../master/index.ts';
+import { contextTypeOf, type OfferedContent } from '../../master/index.ts';
 import { limits } from '../../model/limits.ts';
 import { readBytes } from './agents-file.ts';
 
@@ -18,15 +17,6 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.txt': 'text/plain',
   '.wav': 'audio/wav',
-};
-
-const typeOf = (mediaType: string): OfferedContent['type'] => {
-  if (mediaType === 'text/plain') return 'text';
-  if (mediaType === 'text/csv') return 'table';
-  if (mediaType === 'application/json') return 'dataset';
-  const [kind] = mediaType.split('/');
-  if (kind === 'image' || kind === 'audio' || kind === 'video') return kind;
-  return isText(mediaType) || mediaType === 'application/pdf' ? 'document' : 'other';
 };
 
 /**
@@ -50,7 +40,7 @@ export function inputOf(given: string): OfferedContent {
   const mediaType = mediaTypes[extname(path).toLowerCase()] ?? 'application/octet-stream';
   return {
     name,
-    type: typeOf(mediaType),
+    type: contextTypeOf(mediaType),
     mediaType,
     description: `The ${name}, from ${basename(path)}`,
     content: readBytes(path, limits.contentBytes),

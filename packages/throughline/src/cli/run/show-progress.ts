@@ -1,6 +1,11 @@
 import { Writable } from 'node:stream';
 import { createLogUpdate } from 'log-update';
-import type { RunEvent, RunProgress, SubtaskProgress } from '../../master/index.ts';
+import {
+  describeEvent,
+  type RunEvent,
+  type RunProgress,
+  type SubtaskProgress,
+} from '../../master/index.ts';
 import type { Streams } from '../output.ts';
 import { clean, pad, widthOf, type Style, type Terminal } from '../terminal.ts';
 
@@ -52,38 +57,6 @@ function noteOf({ agent, attempt, status, ...subtask }: SubtaskProgress): string
   if (status === 'waiting') return '';
   const again = attempt > 1 ? `, try ${attempt}` : '';
   return `${agent}${again}${reason === undefined ? '' : `: ${clean(reason)}`}`;
-}
-
-/** One event as a line, for a pipe; undefined for what says little. */
-function eventLine(event: RunEvent): string | undefined {
-  switch (event.kind) {
-    case 'subtask-started':
-      return `${event.subtask}: ${event.agent} begins${event.attempt > 1 ? ` (try ${event.attempt})` : ''}`;
-    case 'agent-not-reached':
-      return `${event.subtask}: ${event.agent} is not reached, tried until ${event.deadline}: ${clean(event.reason)}`;
-    case 'handover-counted':
-      return `${event.subtask}: ${event.sent} tokens handed over of ${event.fullHistory}`;
-    case 'item-state':
-      return `${event.subtask}: item ${event.item} ${event.state === 1 ? 'done' : 'open again'}`;
-    case 'question':
-      return `${event.subtask ?? 'the Master'} asks: ${clean(event.text)}`;
-    case 'answered':
-      return `${event.subtask ?? 'the Master'} is answered`;
-    case 'attempt-ended':
-      return event.outcome === 'answered'
-        ? undefined
-        : `${event.subtask}: ${event.outcome}${event.reason === undefined ? '' : `: ${clean(event.reason)}`}`;
-    case 'subtask-finished':
-      return `${event.subtask}: ${event.status}`;
-    case 'interrupted':
-      return `a later requirement: ${event.decisions.map(({ subtask, decision }) => `${decision} ${subtask}`).join(', ')}`;
-    case 'run-ending':
-      return `the run ends: ${clean(event.reason)}`;
-    case 'run-began':
-      return `run ${event.runId}: ${event.subtasks.length} subtasks`;
-    default:
-      return event satisfies never;
-  }
 }
 
 export interface Shown {
@@ -139,8 +112,8 @@ export function onTerminal(
 /** Shows a run in a pipe: a line each. */
 export const inPipe = (streams: Streams): Shown => ({
   onEvent: (event) => {
-    const line = eventLine(event);
-    if (line !== undefined) streams.stderr.write(`${line}\n`);
+    const line = describeEvent(event);
+    if (line !== undefined) streams.stderr.write(`${clean(line)}\n`);
   },
   pause: () => undefined,
   end: () => undefined,

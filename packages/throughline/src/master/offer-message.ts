@@ -1,0 +1,82 @@
+import { ThroughlineError } from '../errors.ts';
+import { isText } from '../handover/media.ts';
+import type { Part } from '../handover/parts.ts';
+import type { ContextItem } from '../model/agent-context.ts';
+import type { Workflow } from '../model/workflow.ts';
+import type { OfferedContent } from './offer.ts';
+import { surroundingNames } from './surroundings.ts';
+
+/** ContextType by media type. */
+export function contextTypeOf(mediaType: string): ContextItem['ContextType'] {
+  if (mediaType === 'text/plain') return 'text';
+  if (mediaType === 'text/csv') return 'table';
+  if (mediaType === 'application/json') return 'dataset';
+  const [kind] = mediaType.split('/');
+  if (kind === 'image' || kind === 'audio' || kind === 'video') return kind;
+  return isText(mediaType) || mediaType === 'application/pdf' ? 'document' : 'other';
+}
+
+/**
+ * What a user's message offers to a workflow: each part that has a name by that name, all other text as
+ * the one item that the workflow needs and gets from nobody else (`request` where there is not just one).
+ *
+ * @throws ThroughlineError `unsupported` for a part by URL, which nobody has read.
+ */
+export function offerMessage(
+  workflow: Workflow,
+  { parts }: { readonly parts: readonly Part[] },
+): OfferedContent[] {
+  const named = parts.filter(({ kind, name = '' }) => name !== '' || kind !== 'text');
+  const offered = named.map((part, at) => itemOf(part, part.name ?? `attachment-${at + 1}`));
+  const words = parts.flatMap((part) =>
+    part.kind === 'text' && !named.includes(part) ? [part.text] : [],
+  );
+  if (words.length === 0) return offered;
+  const missing = missingFrom(workflow, new Set(offered.map(({ name }) => name)));
+  const [name = 'request', another] = missing;
+  const common = {
+    type: 'text',
+    mediaType: 'text/plain',
+    description: 'What the user wrote',
+  } as const;
+  const content = words.join('\n');
+  return [{ ...common, name: another === undefined ? name : 'request', content }, ...offered];
+}
+
+/** Names that subtasks need and nobody offers or produces. */
+function missingFrom({ subtasks }: Workflow, offered: ReadonlySet<string>): string[] {
+  const made = new Set<string>([
+    ...offered,
+    ...Object.values(surroundingNames),
+    ...subtasks.flatMap(({ produces }) => produces.map(({ name }) => name)),
+  ]);
+  const needed = subtasks.flatMap(({ needs }) => needs.map(({ item }) => item));
+  return [...new Set(needed)].filter((name) => !made.has(name));
+}
+
+function itemOf(part: Part, name: string): OfferedContent {
+  const { content, mediaType } = contentOf(part);
+  const description = `The ${name}, from the user`;
+  return { name, type: contextTypeOf(mediaType), mediaType, description, content };
+}
+
+function contentOf(part: Part): { content: string | Uint8Array<ArrayBuffer>; mediaType: string } {
+  switch (part.kind) {
+    case 'text':
+      return { content: part.text, mediaType: part.mediaType ?? 'text/plain' };
+    case 'data':
+      return { content: JSON.stringify(part.data), mediaType: 'application/json' };
+    case 'bytes':
+      return {
+        content: new Uint8Array(part.bytes),
+        mediaType: part.mediaType ?? 'application/octet-stream',
+      };
+    case 'url':
+      throw new ThroughlineError(
+        'unsupported',
+        'A part by URL is not read; send its content in the message.',
+      );
+    default:
+      return part satisfies never;
+  }
+}
