@@ -183,13 +183,15 @@ export const mostInterruptions = 256;
   interruptions: z.array(interruptionSchema).max(mostInterruptions).default([]),
   /** Nothing new is begun until it is resumed. */
   suspended: z.boolean().default(false),
-  /** It ends before its plan does. */
-  ending: z.object({ status: z.enum(['failed', 'cancelled']), reason: z.string() }).optional(),
   /** Process that drives it, or drove it last. */
   driver: z.string().optional(),
+  /** It ends before its plan does. */
+  ending: z.object({ status: z.enum(['failed', 'cancelled']), reason: z.string() }).optional(),
   /** What the Master itself asked, about a limit. */
   questions: z
     .array(questionSchema.extend({ limit: z.enum(limitNames), by: z.string().optional() }))
+  /** Messages of the user that let it go on. */
+  released: z.array(foreignId).default([]),
     .default([]),
   /** How often a limit was raised by its own amount. */
   raised: z.partialRecord(z.enum(limitNames), z.int()).default({}),
