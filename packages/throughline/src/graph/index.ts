@@ -16,4 +16,4 @@ export { ancestors, descendants, type LineageQuery, type Reached } from './linea
 export { modifiersOf } from './modifiers.ts';
 export { rolesOf, type Role, type RoleInActivity } from './roles.ts';
 export { hasSay, isInside, mayRelate } from './standing.ts';
-export { stuckTasks } from './stuck.ts';
+export { mayBeStuck, stuckTasks } from './stuck.ts';

@@ -1,4 +1,4 @@
-import type { StuckTask, Task } from '../model/index.ts';
+import type { Dialog, StuckTask, Task } from '../model/index.ts';
 import { isFinal } from './fold-task.ts';
 import type { Graph } from './graph.ts';
 
@@ -35,16 +35,25 @@ function whoseStep(graph: Graph, task: Task, why: Why): string[] {
 }
 
 function whyStuck(graph: Graph, task: Task): Why | undefined {
+  const why = whyAlone(task, graph.dialog(task.dialog)?.state);
+  return why === 'nothing-awaited' && hasWorkBelow(graph, task.id) ? undefined : why;
+}
+
+/** Whether it may be stuck, as far as it and its Dialog tell by themselves; false: it is not. */
+export const mayBeStuck = (task: Task, dialog: Dialog['state'] | undefined): boolean =>
+  whyAlone(task, dialog) !== undefined;
+
+/** Without a look at the work that it may wait for. */
+function whyAlone(task: Task, dialog: Dialog['state'] | undefined): Why | undefined {
   if (task.unresolved === true) return 'outcome-unknown';
   if (isFinal(task.state)) return undefined;
-  const dialog = graph.dialog(task.dialog)?.state;
   if (dialog === 'terminated') return 'dialog-ended';
   if (dialog === 'interrupted' && task.state === 'defined') return 'not-reached';
   if (task.state === 'interrupted') return 'interrupted';
   if (task.state !== 'awaiting') return undefined;
   if (task.awaiting === 'authorization') return 'awaiting-authorization';
   if (task.awaiting === 'input') return 'awaiting-input';
-  return hasWorkBelow(graph, task.id) ? undefined : 'nothing-awaited';
+  return 'nothing-awaited';
 }
 
 function hasWorkBelow(graph: Graph, id: string): boolean {

@@ -12,7 +12,8 @@ import type { StoreReader } from '../store/store.ts';
 import type { CaseAccess, OpenCase } from './case-access.ts';
 import { rootOf, visible } from './case-graph.ts';
 import { wantedLabel, type CaseLabels } from './case-labels.ts';
-import { summarize } from './case-summary.ts';
+import { mayWait } from './case-records.ts';
+import { summarize, waitedFor } from './case-summary.ts';
 import { Cursors } from './cursor.ts';
 import type { Deps } from './deps.ts';
 import { grantedContexts } from './grant-records.ts';
@@ -22,6 +23,8 @@ import { Workspace } from './workspace.ts';
 
 /** Cases that one page of a search looks at; the next page goes on behind them. */
 const looked = 500;
+/** The same where each is opened as a whole. */
+const lookedInto = 100;
 /** Of those, how many are read at a time. */
 const together = 50;
 /** Cases of a page that are opened side by side. */
@@ -69,20 +72,23 @@ export class CaseLists {
   /** The same, as of the moment that a reader sees. */
   async listIn(reader: StoreReader, principal: Principal, given: CaseQuery): Promise<CasePage> {
     const query = parse(caseQuerySchema, given, 'query');
-    const { cursor, pageSize, text, label, participant } = query;
-    const bound = [principal.tenant, principal.id, principal.role, text, label, participant];
+    const { cursor, pageSize, text, label, participant, stuck = false } = query;
+    const { tenant, id, role } = principal;
+    const bound = [tenant, id, role, text, label, participant, stuck];
     const after = cursor === undefined ? undefined : this.#cursors.open(bound, cursor);
-    const filters = [text, label, participant].some((each) => each !== undefined);
-    const limit = filters ? looked : pageSize + 1;
+    const filters = stuck || [text, label, participant].some((each) => each !== undefined);
+    const limit = stuck ? lookedInto : filters ? looked : pageSize + 1;
     const candidates = await this.#candidates(reader, principal, query, { after, limit });
     const fits = await this.#filter(reader, principal, query, candidates);
     const show = async ({ activity }: Candidate): Promise<CaseSummary[]> => {
       const open = await this.#access.find(reader, principal, activity);
       if (open === undefined || (open.from > 0 && !(await fits(open)))) return [];
-      return [await this.#summary(reader, principal, open)];
+      if (stuck && !mayWait(open.record)) return [];
+      const summary = await this.#summary(reader, principal, open);
+      return stuck && summary.stuck === 0 ? [] : [summary];
     };
     const cases: CaseSummary[] = [];
-    const ahead = candidates.slice(0, filters ? looked : pageSize);
+    const ahead = candidates.slice(0, filters ? limit : pageSize);
     let last: Place | undefined;
     while (ahead.length > 0 && cases.length < pageSize) {
       const room = Math.min(abreast, pageSize - cases.length);
@@ -107,7 +113,7 @@ export class CaseLists {
   async #candidates(
     reader: StoreReader,
     principal: Principal,
-    { label, participant }: Query,
+    { label, participant, stuck = false }: Query,
     { after, limit }: { after: Place | undefined; limit: number },
   ): Promise<Candidate[]> {
     const page = { limit, ...(after && { after }) };
@@ -125,9 +131,13 @@ export class CaseLists {
       return prt === undefined ? [] : participants.casesOf(reader, prt, page);
     }
     const { vault } = this.#deps;
-    const index: Record<string, string> = isOperator
-      ? { tenant: vault.blind('tenant', tenant) }
-      : { owner: vault.blind('principal', tenant, id) };
+    const index = {
+      // First, since those are few.
+      ...(stuck ? cases.waitsIn(tenant) : {}),
+      ...(isOperator
+        ? { tenant: vault.blind('tenant', tenant) }
+        : { owner: vault.blind('principal', tenant, id) }),
+    };
     const own = await cases.find(reader, { index, ...page });
     return inWalk([...own.map(toCandidate), ...granted], limit);
   }
@@ -200,7 +210,9 @@ export class CaseLists {
     await Promise.all([shapes.needCase(activity), needRoot()]);
     const graph = visible(shapes, open);
     const told = visible(words, open);
-    return summarize({ principal, open, graph, words: told });
+    // Who is seen in the case may be seen by name.
+    await words.needAlone(waitedFor(graph));
+    return summarize({ principal, open, graph, words: told, people: words.graph });
   }
 }
 

@@ -6,6 +6,7 @@ import type { Guarded } from './authorize.ts';
 import { guarded, type Context, type Contexts } from './contexts.ts';
 import type { Deps } from './deps.ts';
 import { nowhere, Records, type Kept } from './records.ts';
+import { waitsInCase } from './waiting.ts';
 
 const shapeSchema = z.object({
   /** Our id of the context that its initial Dialog goes by, when it is kept here. */
@@ -19,6 +20,11 @@ const shapeSchema = z.object({
 const contentSchema = z.object({ tenant: foreignId, owner: foreignId });
 export const caseRecords = new Records('case', shapeSchema, contentSchema);
 export type CaseRecord = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
+
+const waitsIndex = 'waits';
+
+/** Whether something in it may be stuck. */
+export const mayWait = ({ index }: CaseRecord): boolean => index[waitsIndex] !== undefined;
 
 /** What one principal's rights to a case are told by. */
 export interface CaseRights {
@@ -81,6 +87,11 @@ export class Cases {
     };
   }
 
+  /** By which the cases of a tenant are found in which something may be stuck. */
+  waitsIn(tenant: string): Readonly<Record<string, string>> {
+    return { [waitsIndex]: this.#deps.vault.blind('tenant', tenant) };
+  }
+
   #index(tenant: string, owner: string): { owner: string; tenant: string } {
     const { vault } = this.#deps;
     return {
@@ -103,23 +114,29 @@ export class Cases {
       ref?: string | undefined;
       /** Whether `ref` is a context of the initial Dialog. */
       isInitial?: boolean;
+      /** Whether something in it may be stuck, as far as what changed says; absent: nothing changed. */
+      waits?: boolean | undefined;
     },
   ): Promise<void> {
     const { vault, now, terms } = this.#deps;
     const at = now().getTime();
     const box = await vault.caseBoxFor(writer, activity);
     const known = await caseRecords.get(writer, box, activity);
-    const { tenant, owner, ref, isInitial = false } = opened;
+    const { tenant, owner, ref, isInitial = false, waits } = opened;
     const content = known?.content ?? { tenant, owner };
     const isOwners = isInitial && content.owner === owner && content.tenant === tenant;
     const kept = known?.shape.ref ?? (isOwners ? ref : undefined);
     const refs = known?.shape.refs ?? [];
+    const wasWaiting = known !== undefined && mayWait(known);
+    const isWaiting =
+      wasWaiting && waits === false ? await waitsInCase(writer, activity) : (waits ?? wasWaiting);
     await caseRecords.put(writer, box, {
       key: activity,
       sort: seq,
       index: {
         ...this.#index(content.tenant, content.owner),
         ...(kept === undefined ? {} : { context: kept }),
+        ...(isWaiting ? this.waitsIn(content.tenant) : {}),
       },
       activity,
       expiresAt: terms.historyTtlMs === undefined ? undefined : at + terms.historyTtlMs,
@@ -131,6 +148,15 @@ export class Cases {
       },
       content,
     });
+  }
+
+  /** Has it found among those in which something may be stuck, and changes nothing else. */
+  async markWaiting(writer: StoreWriter, activity: string): Promise<void> {
+    const record = await writer.record({ kind: caseRecords.kind, key: activity });
+    const { tenant } = record?.index ?? {};
+    if (record === undefined || tenant === undefined) return;
+    const { version: _before, ...kept } = record;
+    await writer.putRecord({ ...kept, index: { ...kept.index, [waitsIndex]: tenant } });
   }
 
   /** Leaves of a case's record whose it was, blinded, and when. */

@@ -3,14 +3,22 @@ import type { CaseSummary, Principal } from '../model/index.ts';
 import type { OpenCase } from './case-access.ts';
 import { nameFor } from './contexts.ts';
 
-/** `graph` is counted, `words` holds what people wrote. */
+/** Participants that a summary names. */
+const mostNamed = 8;
+
+/** Participants whose step it is, each once. */
+export const waitedFor = (graph: Graph): string[] =>
+  [...new Set(stuckTasks(graph).flatMap(({ whose }) => whose))].slice(0, mostNamed);
+
+/** `graph` is counted, `words` holds what people wrote, `people` what they are called. */
 export function summarize(of: {
   principal: Principal;
   open: OpenCase;
   graph: Graph;
   words: Graph;
+  people: Graph;
 }): CaseSummary {
-  const { principal, open, graph, words } = of;
+  const { principal, open, graph, words, people } = of;
   const { activity: id, record, context } = open;
   const { openedAt, updatedAt } = record.shape;
   const activity = words.activity(id);
@@ -36,6 +44,15 @@ export function summarize(of: {
       resources: count('resource'),
       relationships: [...graph.relationships()].length,
     },
-    stuck: stuckTasks(graph).length,
+    ...stuckIn(graph, people),
   };
+}
+
+function stuckIn(graph: Graph, people: Graph): Pick<CaseSummary, 'stuck' | 'whose'> {
+  const whose = waitedFor(graph).map((participant) => {
+    const { name, url } = people.participant(participant) ?? {};
+    const called = name ?? url;
+    return { participant, ...(called === undefined ? {} : { name: called }) };
+  });
+  return { stuck: stuckTasks(graph).length, ...(whose.length > 0 && { whose }) };
 }

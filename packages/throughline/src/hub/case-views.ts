@@ -75,7 +75,7 @@ export class CaseViews {
       conflicts.push(...(await this.#conflicts(reader, workspace.boxes, each)));
     }
     const view: CaseView = {
-      summary: summarize({ principal, open, graph, words: graph }),
+      summary: summarize({ principal, open, graph, words: graph, people: graph }),
       activities: objects.flatMap((o) => (o.kind === 'activity' ? [o.value] : [])),
       participants: objects.flatMap((o) => (o.kind === 'participant' ? [o.value] : [])),
       dialogs: objects.flatMap((o) => (o.kind === 'dialog' ? [o.value] : [])),

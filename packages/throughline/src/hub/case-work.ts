@@ -270,7 +270,7 @@ export class CaseWork {
   async #finish(by: Principal, open: OpenCase, recorder: Recorder): Promise<void> {
     const { labels, registries } = this.#parts;
     const { writer, workspace, said } = recorder;
-    const { activities, seq } = await recorder.flush();
+    const { activities, waiting, seq } = await recorder.flush();
     const place = { tenant: by.tenant, owner: open.record.content?.owner ?? by.id };
     for (const { about: activity, statement } of said) {
       if (statement.says !== 'activity.labelled') continue;
@@ -278,7 +278,10 @@ export class CaseWork {
       const value = workspace.graph.activity(activity)?.labels?.[name];
       await labels.set(writer, { ...place, activity, seq }, name, value);
     }
-    for (const activity of activities) await registries.cases.touch(writer, activity, seq, place);
+    for (const activity of activities) {
+      const waits = waiting.get(activity);
+      await registries.cases.touch(writer, activity, seq, { ...place, waits });
+    }
   }
 
   /** Our ids of things, all of which must be in the case. */

@@ -64,6 +64,7 @@ export async function recordObservations(
       tenant,
       owner: context?.owner ?? client,
       ref: context?.ref,
+      waits: recorded.waiting.get(each),
       isInitial: dialog !== undefined && graph.activity(each)?.initialDialog === dialog,
     });
   }

@@ -18,6 +18,7 @@ import { Mappings } from './mappings.ts';
 import { takePart } from './participants.ts';
 import { Records, toJson } from './records.ts';
 import type { KeyBox } from './vault.ts';
+import { waitingAmong, type Waiting } from './waiting.ts';
 import { Workspace } from './workspace.ts';
 
 /** Assertions that were kept without being applied. */
@@ -47,6 +48,7 @@ export interface Taken {
 /** What a flushed recording changed. */
 export interface Recorded {
   readonly activities: ReadonlySet<string>;
+  readonly waiting: Waiting;
   readonly seq: number;
 }
 
@@ -222,7 +224,9 @@ export class Recorder {
     for (const [id, seq] of this.#changed) await this.#write(id, seq);
     for (const each of this.#conflicts) await this.#keep(each);
     const activities = new Set(this.#said.flatMap(({ activity }) => activity ?? []));
-    return { activities, seq: this.#next - 1 };
+    const { graph } = this.workspace;
+    const waiting = await waitingAmong(this.#writer, graph, this.#changed.keys());
+    return { activities, waiting, seq: this.#next - 1 };
   }
 
   /** A source's clock that runs ahead is clipped to ours, and by how much is noted. */

@@ -93,9 +93,10 @@ export class Statements {
       await recorder.workspace.prepare(...drafts);
       const standing = new Standing(recorder, participants, { by, source });
       for (const draft of drafts) said.push(await this.#say(recorder, standing, draft, by));
-      const { activities, seq } = await recorder.flush();
+      const { activities, waiting, seq } = await recorder.flush();
       for (const activity of activities) {
-        await cases.touch(writer, activity, seq, { tenant: by.tenant, owner: by.id });
+        const waits = waiting.get(activity);
+        await cases.touch(writer, activity, seq, { tenant: by.tenant, owner: by.id, waits });
       }
       return said;
     });

@@ -146,7 +146,9 @@ export class Sweeper {
     const end = { state: 'terminated', reason: 'expired', inferred: true } as const;
     const statement = { says: 'dialog.state', ...end } as const;
     await recorder.say({ about: dialog.id, statement, basis: 'observed' }, 'hub', dialog.activity);
-    await recorder.flush();
+    const { waiting } = await recorder.flush();
+    const { activity } = dialog;
+    if (waiting.get(activity) === true) await this.#cases.markWaiting(writer, activity);
   }
 }
 

@@ -31,6 +31,10 @@ export const caseSummarySchema = z.object({
   }),
   /** Tasks that are neither final nor being worked on, or whose outcome nobody knows. */
   stuck: z.int(),
+  /** Whose step it is that these go on, as far as it is known; the first few. */
+  whose: z
+    .array(z.object({ participant: idSchema('participant'), name: z.string().exactOptional() }))
+    .exactOptional(),
 });
 export type CaseSummary = z.infer<typeof caseSummarySchema>;
 
@@ -42,6 +46,8 @@ export const caseQuerySchema = z.object({
   label: shortText.exactOptional(),
   /** A principal's id, a URL, or `prt_…`. */
   participant: shortText.exactOptional(),
+  /** True: only those in which something is stuck. */
+  stuck: z.boolean().exactOptional(),
   cursor: z.string().max(2_048).exactOptional(),
   pageSize: z.int().min(1).max(limits.pageSize).default(20),
 });

@@ -9,6 +9,7 @@ import type { Registries } from '../observing.ts';
 import type { Quotas } from '../quotas.ts';
 import type { TaskStore } from '../task-records.ts';
 import { handoverRecords, textRecords } from '../usage.ts';
+import { waitsInCase } from '../waiting.ts';
 import { Workspace } from '../workspace.ts';
 import { putContent } from './content-lines.ts';
 import { participantsIn } from './entry-line.ts';
@@ -99,7 +100,11 @@ const putCase: Put<'case'> = async (deps, parts, place, line) => {
   await caseRecords.put(writer, await vault.caseBoxFor(writer, id), {
     ...kept,
     activity: id,
-    index: { ...index, ...(ref === undefined ? {} : { context: ref }) },
+    index: {
+      ...index,
+      ...(ref === undefined ? {} : { context: ref }),
+      ...((await waitsInCase(writer, id)) ? parts.registries.cases.waitsIn(tenant) : {}),
+    },
     shape: { ...times, refs, ...(ref === undefined ? {} : { ref }) },
     content: { tenant, owner },
     expiresAt: historyTtlMs === undefined ? undefined : deps.now().getTime() + historyTtlMs,
