@@ -6,8 +6,11 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 export interface Server {
+  readonly dataFolder: string;
   /** The URL of a new, empty database. */
   fresh(): Promise<string>;
+  /** Brings it back after it was killed. */
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -26,8 +29,9 @@ export async function startServer(): Promise<Server> {
   // The server runs as another user where this one is root.
   chmodSync(folder, 0o755);
   const port = await freePort();
+  const dataFolder = join(folder, 'data');
   const server = new EmbeddedPostgres({
-    databaseDir: join(folder, 'data'),
+    databaseDir: dataFolder,
     port,
     user: 'postgres',
     password: 'bench',
@@ -40,6 +44,8 @@ export async function startServer(): Promise<Server> {
   await server.start();
   let databases = 0;
   return {
+    dataFolder,
+    start: () => server.start(),
     async fresh() {
       const name = `bench_${databases++}`;
       await server.createDatabase(name);
