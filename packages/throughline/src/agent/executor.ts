@@ -96,8 +96,8 @@ async function execute(
         contextId,
         caller: execution?.caller ?? principal,
         resumed: execution?.resumed ?? false,
-        output: async (name, mediaType, content) => {
-          const ref = await outputs.put(name, mediaType, content);
+        output: async (name, mediaType, content, keeping) => {
+          const ref = await outputs.put(name, mediaType, content, keeping);
           publisher.reference(name, ref);
           return ref;
         },

@@ -1,7 +1,7 @@
 import type { Compressed, CompressOptions } from '../handover/compress.ts';
 import type { Part } from '../handover/parts.ts';
 import type { AgentContext, ContextItem } from '../model/agent-context.ts';
-import type { ContentRef } from '../model/content.ts';
+import type { ContentKeeping, ContentRef } from '../model/content.ts';
 import type { Principal } from '../model/principal.ts';
 
 /** Content of a ContextItem, read with the token that came beside it and checked. */
@@ -25,9 +25,17 @@ export interface WorkIo {
   readonly resumed: boolean;
   /**
    * Offloads output under a name; it becomes an artifact by reference. The same name again in one
-   * task, by a re-run for instance, replaces it.
+   * task, by a re-run for instance, replaces it. `keeping` says how long it is served, and where it may lie.
+   *
+   * @throws ThroughlineError `invalid` for a name that is none, `too-large` beyond the size bound,
+   *   `unsupported` for a region that the hub does not keep.
    */
-  output(name: string, mediaType: string, content: Uint8Array | string): Promise<ContentRef>;
+  output(
+    name: string,
+    mediaType: string,
+    content: Uint8Array | string,
+    keeping?: ContentKeeping,
+  ): Promise<ContentRef>;
 }
 
 /** What a handler of a subtask may use beside that. */

@@ -25,7 +25,7 @@ export {
   createForeignContent,
   type ForeignContent,
   type ForeignOptions,
-} from './foreign-content.ts';
+} from '../transports/index.ts';
 export { makeProofKey, type ProofKey } from './proof-key.ts';
 export { treeSitter, type CodeReader } from './tree-sitter.ts';
 export { cardOf, serveAgent, type ServeAgentOptions } from './serve-agent.ts';

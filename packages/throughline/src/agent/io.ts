@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { AgentContext } from '../model/agent-context.ts';
-import type { ContentAccess, ContentRef } from '../model/content.ts';
+import type { ContentAccess, ContentKeeping, ContentRef } from '../model/content.ts';
 import { foreignId } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
-import type { ForeignContent } from './foreign-content.ts';
+import type { ForeignContent } from '../transports/index.ts';
 import type { FetchedContent } from './handler.ts';
 import type { IncomingContext } from './incoming.ts';
 import type { AgentPorts } from './ports.ts';
@@ -37,9 +37,9 @@ export class ItemReader {
 
   async fetch(contextId: string): Promise<FetchedContent> {
     const item = this.#context.ContextItems.find(({ ContextID }) => ContextID === contextId);
-    const { token, items = {} } = this.#access ?? {};
+    const { items = {} } = this.#access ?? {};
     const expected = Object.hasOwn(items, contextId) ? items[contextId] : undefined;
-    if (item === undefined || expected === undefined || token === undefined) {
+    if (item === undefined || expected === undefined) {
       throw new ThroughlineError(
         'not-found',
         `There is no item ${contextId} in this AgentContext.`,
@@ -51,7 +51,7 @@ export class ItemReader {
         `Item ${contextId} has ${expected.size} bytes; at most ${limits.contentBytes} are read.`,
       );
     }
-    const { bytes, mediaType } = await this.#read(item.ContextURI, token, expected);
+    const { bytes, mediaType } = await this.#read(item.ContextURI, expected);
     const digest = `sha-256:${createHash('sha256').update(bytes).digest('hex')}`;
     if (bytes.length !== expected.size || digest !== expected.digest) {
       throw new ThroughlineError(
@@ -65,11 +65,17 @@ export class ItemReader {
   /** From the hub, or from a store that is listed; that one gets no token but its own. */
   async #read(
     uri: string,
-    token: string,
     { size, token: ofStore }: { size: number; token?: string },
   ): Promise<{ mediaType: string; bytes: Uint8Array }> {
     const { proofKey, foreign } = this.#means;
     if (foreign?.serves(uri) === true) return foreign.get(uri, { token: ofStore, size });
+    const token = this.#access?.token;
+    if (token === undefined) {
+      throw new ThroughlineError(
+        'not-found',
+        'The content lies in a store that this agent does not read from; its operator can list the host.',
+      );
+    }
     const prove = proofKey && (() => proofKey.prove('GET', uri, token));
     return this.#ports.getContent(uri, token, prove);
   }
@@ -90,7 +96,12 @@ export class Outputs {
     return this.#refs;
   }
 
-  async put(name: string, mediaType: string, content: Uint8Array | string): Promise<ContentRef> {
+  async put(
+    name: string,
+    mediaType: string,
+    content: Uint8Array | string,
+    keeping: ContentKeeping = {},
+  ): Promise<ContentRef> {
     if (!foreignId.safeParse(name).success) {
       throw new ThroughlineError('invalid', 'An output needs a name that is one path segment.');
     }
@@ -101,7 +112,8 @@ export class Outputs {
         `Output ${name} has ${bytes.length} bytes; at most ${limits.contentBytes} are kept.`,
       );
     }
-    const ref = await this.#ports.putOutput({ taskId: this.#taskId, name, mediaType, bytes });
+    const output = { ...keeping, taskId: this.#taskId, name, mediaType, bytes };
+    const ref = await this.#ports.putOutput(output);
     this.#refs.set(name, ref);
     return ref;
   }

@@ -1,4 +1,4 @@
-import type { ContentRef } from '../model/content.ts';
+import type { ContentKeeping, ContentRef } from '../model/content.ts';
 import type { Principal } from '../model/principal.ts';
 
 /** What an agent process needs of its hub beside the binding's ports. */
@@ -16,10 +16,12 @@ export interface AgentPorts {
     prove?: () => Promise<string>,
   ): Promise<{ mediaType: string; bytes: Uint8Array }>;
   /** Offloads output of one's own task. */
-  putOutput(output: {
-    taskId: string;
-    name: string;
-    mediaType: string;
-    bytes: Uint8Array;
-  }): Promise<ContentRef>;
+  putOutput(
+    output: ContentKeeping & {
+      taskId: string;
+      name: string;
+      mediaType: string;
+      bytes: Uint8Array;
+    },
+  ): Promise<ContentRef>;
 }

@@ -7,7 +7,7 @@ import type { Principal } from '../model/principal.ts';
 import type { Terms } from '../model/terms.ts';
 import { checkStart } from './check-start.ts';
 import { makeExecutor } from './executor.ts';
-import type { ForeignContent } from './foreign-content.ts';
+import type { ForeignContent } from '../transports/index.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
 import type { Ports } from './io.ts';
 import type { Rewriter } from './rewriter.ts';

@@ -1,4 +1,4 @@
-import { contentRefSchema, type ContentRef } from '../model/content.ts';
+import { contentRefSchema, type ContentKeeping, type ContentRef } from '../model/content.ts';
 import type { Caller } from './call.ts';
 import { proofHeader } from './content-calls.ts';
 import { contentPath } from './content-path.ts';
@@ -12,12 +12,14 @@ export interface AgentCalls {
     prove?: () => Promise<string>,
   ): Promise<{ mediaType: string; bytes: Uint8Array }>;
   /** Offloads output of one's own task. */
-  putOutput(output: {
-    taskId: string;
-    name: string;
-    mediaType: string;
-    bytes: Uint8Array;
-  }): Promise<ContentRef>;
+  putOutput(
+    output: ContentKeeping & {
+      taskId: string;
+      name: string;
+      mediaType: string;
+      bytes: Uint8Array;
+    },
+  ): Promise<ContentRef>;
 }
 
 export const agentCalls = (hub: Caller): AgentCalls => ({

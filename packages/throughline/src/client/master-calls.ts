@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import type { DraftInput } from '../model/assertion.ts';
-import { contentRefSchema, type ContentRef, type ReadTokenRequest } from '../model/content.ts';
+import {
+  contentRefSchema,
+  type ContentKeeping,
+  type ContentRef,
+  type ReadTokenRequest,
+} from '../model/content.ts';
 import { makeId } from '../model/ids.ts';
 import type { Party } from '../model/observation.ts';
 import {
@@ -21,16 +26,14 @@ export interface MasterCalls extends Pick<WorkerCalls, 'beat' | 'leave'> {
   participant(party: Party): Promise<string>;
   assert(drafts: readonly DraftInput[]): Promise<readonly (string | null)[]>;
   locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
-  putContent(content: {
-    activity: string;
-    resource: string;
-    mediaType: string;
-    bytes: Uint8Array;
-    /** Seconds that it is served; absent: as long as its case is there. */
-    keepSeconds?: number;
-    /** Label of the region that it may lie in; absent: the hub's. */
-    region?: string;
-  }): Promise<ContentRef>;
+  putContent(
+    content: ContentKeeping & {
+      activity: string;
+      resource: string;
+      mediaType: string;
+      bytes: Uint8Array;
+    },
+  ): Promise<ContentRef>;
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
   callToken(request: { audience: string; seconds: number }): Promise<string>;
   readToken(request: ReadTokenRequest): Promise<string>;

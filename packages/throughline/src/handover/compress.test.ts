@@ -328,6 +328,12 @@ describe('what is not read', () => {
   });
 });
 
+const page = (body: string): FetchedItem => {
+  const html = `<html><body><h1>Card</h1>${body}</body></html>`;
+  const { item: plain } = item('doc', 'compressible', html);
+  return { item: { ...plain, MediaType: 'text/html' }, text: html };
+};
+
 describe('rewrites from outside', () => {
   const high: CompressionPolicy = { ...policy(0.3), LossTolerance: 'high' };
   const pinned = ['two percent'];
@@ -347,11 +353,6 @@ describe('rewrites from outside', () => {
     expect(request?.budget).toBe(Math.floor(countTokens(prose) * 0.3));
   });
 
-  const page = (body: string): FetchedItem => {
-    const html = `<html><body><h1>Card</h1>${body}</body></html>`;
-    const { item: plain } = item('doc', 'compressible', html);
-    return { item: { ...plain, MediaType: 'text/html' }, text: html };
-  };
   const styled = `<p class="${'x '.repeat(40)}">${prose.replaceAll('two percent', '<b>two percent</b>')}</p>`;
 
   it('are asked for of a page as the Markdown that it became', () => {

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
-import { foreignId, idSchema, limits, type ContentRef, type Principal } from '../model/index.ts';
+import {
+  contentKeepingSchema,
+  foreignId,
+  idSchema,
+  limits,
+  type ContentKeeping,
+  type ContentRef,
+  type Principal,
+} from '../model/index.ts';
 import type { StoreWriter } from '../store/store.ts';
 import { authorize } from './authorize.ts';
 import { CaseBoxes } from './case-boxes.ts';
@@ -21,37 +29,29 @@ const mediaType = z
   .max(255)
   .regex(/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;.*)?$/, { message: 'must be a media type' });
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array, 'must be bytes');
-const keeping = {
-  /** Seconds that it is served; absent: as long as its case is there. */
-  keepSeconds: z.int().min(1).max(315_360_000).exactOptional(),
-  /** Label of the region that it may lie in; absent: the hub's. */
-  region: z.string().min(1).max(64).exactOptional(),
-};
 const contentSchema = z.object({
   activity: idSchema('activity'),
   resource: idSchema('resource'),
   mediaType,
   bytes,
-  ...keeping,
+  ...contentKeepingSchema.shape,
 });
 const outputSchema = z.object({
   taskId: foreignId,
   name: z.string().min(1).max(255),
   mediaType,
   bytes,
-  ...keeping,
+  ...contentKeepingSchema.shape,
 });
 export type ContentInput = z.input<typeof contentSchema>;
 export type OutputInput = z.input<typeof outputSchema>;
 
 /** What is to be kept, once it is known that it may be. */
-export interface Keeping {
+export interface Keeping extends ContentKeeping {
   readonly activity: string;
   readonly resource: string;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
-  readonly keepSeconds?: number;
-  readonly region?: string;
   /** Task that put it out, and the Participants that may then read it. */
   readonly task?: string;
   readonly readers?: readonly string[];
@@ -175,7 +175,7 @@ export class Contents {
       limit: 1,
     });
     if (known === undefined || (known.shape.until ?? Infinity) <= now().getTime()) return undefined;
-    return this.#ref(known.key, of);
+    return this.#ref(known.key, of, known.shape.until);
   }
 
   #same(by: Principal, of: Keeping): string {
@@ -234,15 +234,24 @@ export class Contents {
       expected: 0,
     });
     await this.#objects.keep(writer, object, activity);
-    const ref = this.#ref(resource, of);
+    const ref = this.#ref(resource, of, until);
     await of.tell?.(writer, ref);
     return ref;
   }
 
-  #ref(resource: string, of: { mediaType: string; bytes: Uint8Array }): ContentRef {
-    const uri = uriOf(this.#deps, resource);
-    const size = of.bytes.length;
-    return { resource, uri, mediaType: of.mediaType, size, digest: digestOf(of.bytes) };
+  #ref(
+    resource: string,
+    { mediaType: type, bytes: content }: Pick<Keeping, 'mediaType' | 'bytes'>,
+    until: number | undefined,
+  ): ContentRef {
+    return {
+      resource,
+      uri: uriOf(this.#deps, resource),
+      mediaType: type,
+      size: content.length,
+      digest: digestOf(content),
+      ...(until === undefined ? {} : { expiresAt: new Date(until).toISOString() }),
+    };
   }
 
   async #state(

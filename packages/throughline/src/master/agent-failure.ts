@@ -9,6 +9,9 @@ export class AgentFailure extends Error {
   }
 }
 
+/** A store that an item lies in is away for now: tried again like an agent, which is not to blame. */
+export class StoreAway extends AgentFailure {}
+
 /** Marks what the agent is to blame for; never waits beyond the signal. */
 export async function fromAgent<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { ThroughlineError } from '../errors.ts';
-import type { ContentRef } from '../model/content.ts';
 import type { ItemContent } from '../handover/plain.ts';
 import { isJson, isText } from '../handover/media.ts';
+import { StoreAway } from './agent-failure.ts';
+import { readForeign, type ForeignStores } from './foreign.ts';
 import type { MasterPorts } from './ports.ts';
+import type { ItemRef } from './run-state.ts';
 
 /** Bytes of contents that a run keeps at hand. */
 const keptBytes = 67_108_864;
@@ -11,21 +13,57 @@ const keptBytes = 67_108_864;
 export const sha256 = (bytes: Uint8Array | string): string =>
   `sha-256:${createHash('sha256').update(bytes).digest('hex')}`;
 
-/** Reads contents of a run through its hub, each checked against its digest, some kept at hand. */
+/** Why a piece can't be handed over, now or later. */
+export const lost: readonly string[] = [
+  'damaged',
+  'gone',
+  'invalid',
+  'not-found',
+  'too-large',
+  'unsupported',
+];
+
+export interface ContentsOptions {
+  /** Where items may lie beside the hub's store. */
+  readonly stores?: ForeignStores | undefined;
+  /** The Master's own principal id. */
+  readonly self: string;
+}
+
+/**
+ * Reads contents of a run from the hub's store, or from another one that is trusted, each checked against
+ * its digest, some kept at hand.
+ */
 export class Contents {
   readonly #ports: Pick<MasterPorts, 'getContent'>;
+  readonly #options: ContentsOptions;
   readonly #kept = new Map<string, Uint8Array>();
   #bytes = 0;
 
-  constructor(ports: Pick<MasterPorts, 'getContent'>) {
+  constructor(ports: Pick<MasterPorts, 'getContent'>, options: ContentsOptions) {
     this.#ports = ports;
+    this.#options = options;
+  }
+
+  get stores(): ForeignStores | undefined {
+    return this.#options.stores;
+  }
+
+  /** For counting what was sent: says of what is lost that it was there. */
+  get forCounting(): Contents {
+    return new Counted(this, this.#ports, this.#options);
   }
 
   /** @throws ThroughlineError `damaged` when the bytes are not those of the reference. */
-  async bytes(ref: ContentRef): Promise<Uint8Array> {
-    const kept = this.#kept.get(ref.digest);
-    if (kept !== undefined) return kept;
-    const { bytes } = await this.#ports.getContent(ref.uri);
+  async bytes(ref: ItemRef): Promise<Uint8Array> {
+    return this.#kept.get(ref.digest) ?? this.fresh(ref);
+  }
+
+  /** The same, never from what is at hand. */
+  async fresh(ref: ItemRef): Promise<Uint8Array> {
+    const { bytes } = await (ref.foreign === undefined
+      ? this.#ports.getContent(ref.uri)
+      : this.#elsewhere(ref, ref.foreign));
     if (sha256(bytes) !== ref.digest) {
       throw new ThroughlineError(
         'damaged',
@@ -37,7 +75,7 @@ export class Contents {
   }
 
   /** JSON as its value, other text as text, the rest as bytes. */
-  async content(ref: ContentRef): Promise<ItemContent['content']> {
+  async content(ref: ItemRef): Promise<ItemContent['content']> {
     const bytes = await this.bytes(ref);
     if (!isText(ref.mediaType)) return { kind: 'bytes', bytes };
     const text = new TextDecoder().decode(bytes);
@@ -46,11 +84,22 @@ export class Contents {
   }
 
   /** As text for counting and reading; media is named, not spelled out. */
-  async text(ref: ContentRef): Promise<string> {
+  async text(ref: ItemRef): Promise<string> {
     const bytes = await this.bytes(ref);
     return isText(ref.mediaType)
       ? new TextDecoder().decode(bytes)
       : `[${bytes.length} bytes of ${ref.mediaType}]`;
+  }
+
+  /** A store that is away for now is tried again, as an agent is. */
+  async #elsewhere({ uri, size }: ItemRef, name: string): Promise<{ bytes: Uint8Array }> {
+    const { stores, self } = this.#options;
+    try {
+      return await readForeign(stores, { name, uri, size, self });
+    } catch (error) {
+      const isAway = error instanceof ThroughlineError && error.retryable;
+      throw isAway ? new StoreAway(error) : error;
+    }
   }
 
   #keep(digest: string, bytes: Uint8Array): void {
@@ -61,6 +110,25 @@ export class Contents {
       if (this.#bytes <= keptBytes) return;
       this.#kept.delete(oldest);
       this.#bytes -= length;
+    }
+  }
+}
+
+class Counted extends Contents {
+  readonly #of: Contents;
+
+  constructor(of: Contents, ports: Pick<MasterPorts, 'getContent'>, options: ContentsOptions) {
+    super(ports, options);
+    this.#of = of;
+  }
+
+  override async bytes(ref: ItemRef): Promise<Uint8Array> {
+    try {
+      return await this.#of.bytes(ref);
+    } catch (error) {
+      const isLost = error instanceof ThroughlineError && lost.includes(error.code);
+      if (!isLost && !(error instanceof StoreAway)) throw error;
+      return new TextEncoder().encode(`[${ref.size} bytes of ${ref.mediaType}, no longer there]`);
     }
   }
 }

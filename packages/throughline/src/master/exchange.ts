@@ -6,11 +6,12 @@ import { contentAccessKey } from '../model/content.ts';
 import { correlationExtension } from '../model/envelope.ts';
 import { finalTaskStates } from '../model/task.ts';
 import { spendingOf } from '../model/usage.ts';
-import { AgentFailure, fromAgent, sleep } from './agent-failure.ts';
+import { AgentFailure, fromAgent, sleep, StoreAway } from './agent-failure.ts';
 import { answerDrafts, inputDrafts, openingDrafts, partnerOf } from './assertions.ts';
 import type { AgentConnection, AgentTask, KnownAgent } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { keepable, tellHandover, type HandoverTexts } from './handover-texts.ts';
+import { lost } from './contents.ts';
 import { composeAnswer, composeMessage, type ComposedMessage } from './message.ts';
 import type { Asked, Attempt } from './run-state.ts';
 import { inSpan, note } from '../telemetry/span.ts';
@@ -26,8 +27,6 @@ const lateLookMs = 10_000;
 
 /** Milliseconds without a connection after which an agent counts as not reached, for now. */
 const slowConnectMs = 2_000;
-
-const gone: readonly string[] = ['damaged', 'not-found', 'invalid', 'too-large'];
 
 /** What was to be handed over is not there any more, or not what it was. */
 class NothingToSend extends Error {}
@@ -136,7 +135,9 @@ class Step {
 
   /** Texts of the hand-over; made again when another process sent it. */
   async texts(): Promise<HandoverTexts> {
-    return this.#texts ?? this.#count(await this.#compose());
+    if (this.#texts !== undefined) return this.#texts;
+    const { contents } = this.#run;
+    return this.#count(await this.#compose({ ...this.#run, contents: contents.forCounting }));
   }
 
   async close(): Promise<void> {
@@ -151,7 +152,7 @@ class Step {
     try {
       return await this.#watch(await this.#message(connection, signal), signal);
     } catch (error) {
-      if (error instanceof AgentFailure) {
+      if (error instanceof AgentFailure && !(error instanceof StoreAway)) {
         this.#mayHaveArrived ||= this.attempt.asserted && error.error.details['sent'] !== 'no';
         await this.close();
         // A task that the agent no longer knows is begun again, by the very same message.
@@ -287,15 +288,15 @@ class Step {
   }
 
   /** Reads and checks each item: what can't be handed over as it was offered is not handed over. */
-  async #compose(): Promise<ComposedMessage> {
+  async #compose(run = this.#run): Promise<ComposedMessage> {
     if (this.#connection === undefined) {
       throw new ThroughlineError('internal', 'a message needs its connection');
     }
     try {
-      return await composeMessage(this.#run, this.attempt, this.#agent, this.#connection);
+      return await composeMessage(run, this.attempt, this.#agent, this.#connection);
     } catch (error) {
-      const isGone = error instanceof ThroughlineError && gone.includes(error.code);
-      throw isGone && !this.attempt.asserted ? new NothingToSend(error.message) : error;
+      if (!(error instanceof ThroughlineError) || !lost.includes(error.code)) throw error;
+      throw this.attempt.asserted ? new Unrepeatable(error) : new NothingToSend(error.message);
     }
   }
 

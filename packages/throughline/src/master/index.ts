@@ -11,6 +11,9 @@ export type {
 } from './connection.ts';
 export type { Asking, Grader, GradeRequest, OnQuestion, RunLimits } from './context.ts';
 export type { OnEvent, PlannedSubtask, RunEvent } from './events.ts';
+export { describeEvent } from './describe-event.ts';
+export type { ForeignStores } from './foreign.ts';
+export { localEngine, type DriveRun, type RunEngine } from './engine.ts';
 export {
   redoWhatDepends,
   type InterruptInput,

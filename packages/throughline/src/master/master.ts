@@ -9,6 +9,7 @@ import type { Connect, KnownAgent } from './connection.ts';
 import type { Grader, OnQuestion, RunLimits } from './context.ts';
 import type { OnEvent } from './events.ts';
 import type { InterruptInput, Replanner } from './interrupt.ts';
+import type { ForeignStores } from './foreign.ts';
 import type { OfferedContent } from './offer.ts';
 import type { Planner } from './planner.ts';
 import type { MasterPorts, RunStore } from './ports.ts';
@@ -33,6 +34,8 @@ export interface MasterOptions {
   readonly planTries?: number;
   /** Decides what a barge-in means. Default: `redoWhatDepends`. */
   readonly replan?: Replanner;
+  /** Stores beside the hub's in which offered content may lie. Default: none. */
+  readonly stores?: ForeignStores;
   /** How agents are reached. Default: over A2A. */
   readonly connect?: Connect;
   /** Plain http to another machine is refused unless this is set. */

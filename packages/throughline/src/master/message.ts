@@ -3,6 +3,7 @@ import { plainMessage } from '../handover/plain.ts';
 import { agentContextMediaType } from '../model/agent-context.ts';
 import { contentAccessKey, readTokenSeconds, type ContentAccess } from '../model/content.ts';
 import { correlationExtension, type Envelope } from '../model/envelope.ts';
+import { checkHanded } from './check-handed.ts';
 import type { AgentConnection, KnownAgent, OutgoingMessage } from './connection.ts';
 import type { RunContext } from './context.ts';
 import type { Asked, Attempt, RunItem } from './run-state.ts';
@@ -20,7 +21,9 @@ export interface ComposedMessage {
  * The message of an attempt. An agent that declares AgentContexts gets its own as one part; any other
  * agent gets a plain message with contents by value. The rights to read the items travel in the
  * message's metadata: they are renewed whenever the message is sent again, while its parts, by which a
- * server knows a repeated message, stay the same.
+ * server knows a repeated message, stay the same. Before the first sending each item is looked at.
+ *
+ * @throws ThroughlineError for an item that can't be handed over, naming it.
  */
 export async function composeMessage(
   run: RunContext,
@@ -30,6 +33,7 @@ export async function composeMessage(
 ): Promise<ComposedMessage> {
   const items = itemsOf(run, attempt);
   const base = { messageId: attempt.messageId };
+  if (!attempt.asserted) await checkHanded(run, attempt, items);
   if (!connection.extensions.has(contentAccessKey)) {
     const contents = await Promise.all(
       items.map(async ({ ref }) => ({
@@ -54,7 +58,7 @@ export async function composeMessage(
     extensions: [contentAccessKey, correlationExtension],
   });
   const access = await accessTo(run, attempt, { agent, connection }, items);
-  const texts = await Promise.all(items.map(({ ref }) => run.contents.text(ref)));
+  const texts = await Promise.all(items.map(({ ref }) => run.contents.forCounting.text(ref)));
   return {
     message: message(access),
     sent: [connection.encode(message(access && blunt(access))), ...texts].join('\n'),
@@ -101,7 +105,10 @@ function itemsOf(run: RunContext, attempt: Attempt): readonly RunItem[] {
   return [...new Map(items.map((each) => [each.ref.resource, each])).values()];
 }
 
-/** One right to read all items, and what each must be when it comes; nothing where there are none. */
+/**
+ * One right to read all items of the hub's store, and what each item must be when it comes; nothing where
+ * there are none. Another store gets to see a token of its own alone, where it has one.
+ */
 async function accessTo(
   run: RunContext,
   attempt: Attempt,
@@ -111,28 +118,44 @@ async function accessTo(
   if (items.length === 0) return undefined;
   const left = (Date.parse(attempt.deadline) - run.now().getTime()) / 1_000;
   const seconds = Math.min(readTokenSeconds, Math.max(1, Math.ceil(left)) + graceSeconds);
-  const uris = items.map(({ ref }) => ref.uri);
+  const uris = items.flatMap(({ ref }) => (ref.foreign === undefined ? [ref.uri] : []));
   const { proofKey } = connection;
-  const token = await run.ports.readToken({
+  const request = {
     uris,
     audience: agent.id,
     seconds,
     ...(proofKey !== undefined && { thumbprint: proofKey }),
-  });
-  const entries = items.map(({ ref: { resource, digest, size } }) => [resource, { digest, size }]);
-  return { token, items: Object.fromEntries(entries) };
+  };
+  const token = uris.length === 0 ? undefined : await run.ports.readToken(request);
+  const entries: [string, ContentAccess['items'][string]][] = [];
+  for (const { ref } of items) {
+    const { resource, digest, size, uri, foreign } = ref;
+    const { stores } = run.contents;
+    const own = foreign === undefined ? undefined : await stores?.token?.(uri, agent.id);
+    entries.push([resource, { digest, size, ...(own !== undefined && { token: own }) }]);
+  }
+  return { ...(token !== undefined && { token }), items: Object.fromEntries(entries) };
 }
 
-/**
- * The same, with the last segment of the token replaced by as many characters of its digest: it counts
- * like the one that went out, and opens nothing wherever it is kept.
- */
+/** The same, with tokens that count like those that went out, and open nothing wherever they are kept. */
 function blunt({ token, items }: ContentAccess): ContentAccess {
+  const blunted = Object.entries(items).map(([id, { token: own, ...item }]) => [
+    id,
+    { ...item, ...(own !== undefined && { token: bluntToken(own) }) },
+  ]);
+  return {
+    ...(token !== undefined && { token: bluntToken(token) }),
+    items: Object.fromEntries(blunted),
+  };
+}
+
+/** Its last segment, which is all of it where it has no segments, as so many characters of its digest. */
+function bluntToken(token: string): string {
   const head = token.slice(0, token.lastIndexOf('.') + 1);
   const secret = token.slice(head.length);
   const digest = createHash('sha512').update(secret).digest('base64url');
   const blunted = digest.repeat(Math.ceil(secret.length / digest.length));
-  return { token: head + blunted.slice(0, secret.length), items };
+  return head + blunted.slice(0, secret.length);
 }
 
 /** `firstPart`: index of the part that carries the first item by value; absent: by reference. */

@@ -1,5 +1,5 @@
 import type { DraftInput } from '../model/assertion.ts';
-import type { ContentRef, ReadTokenRequest } from '../model/content.ts';
+import type { ContentKeeping, ContentRef, ReadTokenRequest } from '../model/content.ts';
 import type { Party } from '../model/observation.ts';
 import type { LeftRun, StoredRun } from '../model/stored-run.ts';
 import type { Beat, Pulse } from '../model/worker.ts';
@@ -58,16 +58,14 @@ export interface MasterPorts extends RunStore {
   /** Finds the Dialog, Task and Activity behind an A2A task of one's own. */
   locate(taskId: string): Promise<{ activity: string; dialog: string; task: string }>;
   /** Offloads content once per case; the same bytes in one case give the same reference. */
-  putContent(content: {
-    activity: string;
-    resource: string;
-    mediaType: string;
-    bytes: Uint8Array;
-    /** Seconds that it is served; absent: as long as its case is there. */
-    keepSeconds?: number;
-    /** Label of the region that it may lie in; absent: the hub's. */
-    region?: string;
-  }): Promise<ContentRef>;
+  putContent(
+    content: ContentKeeping & {
+      activity: string;
+      resource: string;
+      mediaType: string;
+      bytes: Uint8Array;
+    },
+  ): Promise<ContentRef>;
   getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
   /** One right to read several pieces of content, for one principal, for some seconds. */
   readToken(request: ReadTokenRequest): Promise<string>;

@@ -248,7 +248,9 @@ export class RunDesk implements Master {
     const place = await ports.locate(request.taskId);
     const planning: Usage[] = [];
     const workflow = await this.#plan(request, options, (used) => planning.push(...used));
-    const items = await offload(ports, place.activity, request.offered);
+    const { principal, stores } = this.#options;
+    const beside = { self: principal.id, stores };
+    const items = await offload(ports, place.activity, request.offered, beside);
     const state: RunState = {
       v: 1,
       id: place.task,
@@ -371,7 +373,7 @@ export class RunDesk implements Master {
       agents: new Map(agents.map((agent) => [agent.id, agent])),
       connect: this.#options.connect ?? connectOverA2a({ ...this.#options, ports, retryMs }),
       journal,
-      contents: new Contents(ports),
+      contents: new Contents(ports, { self: principal.id, stores: this.#options.stores }),
       emit: onEvent,
       count: count ?? countTokens,
       tokenizer: tokenizer ?? (count === undefined ? tokenizerName : 'custom'),

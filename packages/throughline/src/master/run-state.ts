@@ -18,11 +18,18 @@ import { compressionSchema, usageLimit, usageSchema } from '../model/usage.ts';
 import { workflowSchema } from '../model/workflow.ts';
 import { ThroughlineError } from '../errors.ts';
 
+/** Content of an item. */
+const itemRefSchema = contentRefSchema.extend({
+  /** It lies in another store than the hub's; by this name it is spoken of. */
+  foreign: foreignId.exactOptional(),
+});
+export type ItemRef = z.infer<typeof itemRefSchema>;
+
 /** A context item of the run: offered at its start, or put out by a subtask. */
 const runItemSchema = z.object({
   name: z.string(),
   item: contextItemSchema,
-  ref: contentRefSchema,
+  ref: itemRefSchema,
   /** Tells how it is used where it was offered; a subtask's own role goes before it. */
   role: z.string().optional(),
   note: z.string().optional(),

@@ -10,6 +10,7 @@ import type { Attempt } from './run-state.ts';
  */
 export async function fullHistory(run: RunContext, attempt: Attempt): Promise<string> {
   const { state } = run.journal;
+  const contents = run.contents.forCounting;
   const before = Object.values(state.subtasks)
     .flatMap(({ attempts }) => attempts)
     .filter(({ task }) => attempt.before.includes(task));
@@ -19,7 +20,7 @@ export async function fullHistory(run: RunContext, attempt: Attempt): Promise<st
     turns.push({
       context: name,
       description: item.Description,
-      content: await run.contents.text(ref),
+      content: await contents.text(ref),
     });
   }
   for (const { context, returned, outputs } of before) {
@@ -33,7 +34,7 @@ export async function fullHistory(run: RunContext, attempt: Attempt): Promise<st
       turns.push({
         from: context.AgentName,
         output: name,
-        content: await run.contents.text(ref),
+        content: await contents.text(ref),
       });
     }
   }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { digest, foreignId, idSchema } from './ids.ts';
+import { digest, foreignId, idSchema, timestamp } from './ids.ts';
 import { limits } from './limits.ts';
 import { selectorSchema } from './resource.ts';
 
@@ -12,15 +12,27 @@ export const contentRefSchema = z.object({
   /** Bytes. */
   size: z.int().nonnegative(),
   digest,
+  /** When it stops being served; absent: as long as its case is there. */
+  expiresAt: timestamp.exactOptional(),
 });
 export type ContentRef = z.infer<typeof contentRefSchema>;
 
+/** How long and where content may lie. */
+export const contentKeepingSchema = z.strictObject({
+  /** Seconds that it is served, ten years at most; absent: as long as its case is there. */
+  keepSeconds: z.int().min(1).max(315_360_000).exactOptional(),
+  /** Label of the region that it may lie in; absent: the hub's. */
+  region: z.string().min(1).max(64).exactOptional(),
+});
+export type ContentKeeping = z.infer<typeof contentKeepingSchema>;
+
 /**
- * The right to read what is handed over, in a part's or a message's metadata: one token for all of it,
- * and by ContextID what each piece must be when it comes.
+ * The right to read what is handed over, in a part's or a message's metadata: one token for all that lies
+ * in the hub's store, and by ContextID what each piece must be when it comes.
  */
 export const contentAccessSchema = z.object({
-  token: z.string(),
+  /** Absent where all of it lies elsewhere. */
+  token: z.string().exactOptional(),
   items: z.record(
     z.string(),
     z.object({

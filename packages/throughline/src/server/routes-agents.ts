@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import { admissionRequestSchema, admissionSchema } from '../model/admission.ts';
-import { contentRefSchema } from '../model/content.ts';
+import { contentKeepingSchema, contentRefSchema } from '../model/content.ts';
 import { foreignId } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import { observationSchema } from '../model/observation.ts';
@@ -174,7 +174,12 @@ export const agentRoutes: readonly Route[] = [
     method: 'post',
     path: '/outputs',
     summary: 'Offloads output of one’s own task',
-    query: z.strictObject({ taskId: foreignId, name: z.string().min(1).max(255), mediaType }),
+    query: z.strictObject({
+      taskId: foreignId,
+      name: z.string().min(1).max(255),
+      mediaType,
+      ...contentKeepingSchema.shape,
+    }),
     body: bytesBody,
     takes: 'bytes',
     gives: contentRefSchema,

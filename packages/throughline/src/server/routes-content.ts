@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  contentKeepingSchema,
   contentRefSchema,
   narrowRequestSchema,
   readTokenRequestSchema,
@@ -24,8 +25,7 @@ export const contentRoutes: readonly Route[] = [
       activity: idSchema('activity'),
       resource: idSchema('resource'),
       mediaType,
-      keepSeconds: z.int().positive().exactOptional(),
-      region: z.string().min(1).max(64).exactOptional(),
+      ...contentKeepingSchema.shape,
     }),
     body: bytesBody,
     takes: 'bytes',

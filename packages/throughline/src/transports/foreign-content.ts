@@ -1,14 +1,17 @@
 import { ThroughlineError } from '../errors.ts';
 import { limits } from '../model/limits.ts';
-import { createOutbound, type Outbound, type OutboundOptions } from '../transports/index.ts';
+import { createOutbound, type Outbound, type OutboundOptions } from './outbound.ts';
 
-/** Reads ContextURIs of other stores than the agent's own hub. */
+/** Reads ContextURIs of other stores than one's own hub. */
 export interface ForeignContent {
   /** Whether a URI is of a store that may be asked. */
   serves(uri: string): boolean;
+  /** The same. @throws ThroughlineError `invalid` that says why not. */
+  check(uri: string): void;
   /**
    * Asks that store, with a token of its own where there is one. `not-found` for any refusal, `gone`
-   * where its time is over; what is said of them by `transports/outbound` for the rest.
+   * where its time is over, `unsupported` for a redirect that is not followed; what is said of them by
+   * `transports/outbound` for the rest.
    */
   get(
     uri: string,
@@ -21,14 +24,6 @@ export interface ForeignOptions extends Omit<OutboundOptions, 'allowHosts' | 're
   readonly hosts: readonly string[];
 }
 
-const statuses: Readonly<Record<number, () => ThroughlineError>> = {
-  401: () => unreadable(),
-  403: () => unreadable(),
-  404: () => unreadable(),
-  410: () =>
-    new ThroughlineError('gone', 'The store no longer has the content, or its token is over.'),
-};
-
 class GuardedContent implements ForeignContent {
   readonly #outbound: Outbound;
 
@@ -37,9 +32,13 @@ class GuardedContent implements ForeignContent {
     this.#outbound = createOutbound({ ...options, ...bounds });
   }
 
+  check(uri: string): void {
+    this.#outbound.check(uri);
+  }
+
   serves(uri: string): boolean {
     try {
-      this.#outbound.check(uri);
+      this.check(uri);
       return true;
     } catch {
       return false;
@@ -65,15 +64,24 @@ class GuardedContent implements ForeignContent {
       const mediaType = said.get('content-type') ?? 'application/octet-stream';
       return { mediaType, bytes: body };
     }
-    throw (
-      statuses[status]?.() ??
-      new ThroughlineError('unavailable', `The store of the content answered with ${status}.`)
-    );
+    throw refusal(status);
   }
 }
 
-const unreadable = (): ThroughlineError =>
-  new ThroughlineError('not-found', 'The store of the content does not open it to this agent.');
+/** What a store says when it is busy or broken; it may be asked again. */
+const passing: readonly number[] = [408, 425, 429];
+
+function refusal(status: number): ThroughlineError {
+  if (status === 410) {
+    return new ThroughlineError('gone', 'The store no longer has it, or its token is over.');
+  }
+  if (status >= 500 || passing.includes(status)) {
+    return new ThroughlineError('unavailable', `The store answered with ${status}.`);
+  }
+  return status < 400
+    ? new ThroughlineError('unsupported', `The store answered with ${status}: it leads elsewhere.`)
+    : new ThroughlineError('not-found', 'The store does not open it to whoever asked.');
+}
 
 /**
  * Stores that an operator listed, behind the guard of all outbound calls: https alone, no addresses of
