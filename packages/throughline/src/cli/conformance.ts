@@ -183,6 +183,8 @@ export async function makeCase(cast: Cast): Promise<MadeCase> {
       sent: 812,
       fullHistory: 9_120,
       returned: 140,
+      usage: [{ model: 'local/reader', inputTokens: 300, outputTokens: 90, money: 0.0021 }],
+      compression: { tokenizer: 'o200k_base', before: 700, after: 175 },
     },
     { sent: 'the sent text', fullHistory: 'the whole history' },
   );

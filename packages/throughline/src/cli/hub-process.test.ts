@@ -150,7 +150,16 @@ describe('case list', () => {
     const [titles, line] = out.split('\n');
     expect(titles).toMatch(/^CASE +CHANGED +TASKS +STUCK +OWNER +ABOUT$/);
     expect(line).toContain(made.contextId);
-    expect(line).toMatch(/ 3 +1 +priya +My cash back looks wrong/);
+    expect(line).toMatch(/ 3 +1: support desk +priya +My cash back looks wrong/);
+  });
+
+  it('has those alone in which something is stuck, with whose step it is', async () => {
+    const { out } = await tell('case', 'list', '--stuck');
+    expect(out).toContain(made.contextId);
+    expect(await tellJson('case', 'search', 'cash', '--stuck')).toMatchObject({
+      cases: [{ contextId: made.contextId, whose: [{ name: 'support desk' }] }],
+    });
+    expect((await tell('case', 'search', 'lunch', '--stuck')).out).toBe('No case fits.\n');
   });
 
   it('gives programs the summaries', async () => {
@@ -183,7 +192,11 @@ describe('case show', () => {
     expect(out).toContain(`└─ Task ${made.run} in-progress  My cash back looks wrong`);
     expect(out).toMatch(/\n {6}├─ Dialog dlg_\w{26} \w+ {2}support desk → policy reader/);
     expect(out).toContain(`Task ${made.subtask} completed  Find the cash back terms`);
-    expect(out).toContain('sent      812 tokens of 9,120 (9 %), 140 returned');
+    expect(out.replaceAll('\u00a0', ' ')).toContain(
+      'tokens    812 tokens sent, 8.9 % of the full history’s 9,120; 140 returned',
+    );
+    expect(out).toContain('compressed where it was read, from 700 tokens to 175');
+    expect(out).toContain('model     local/reader: read 300 tokens and wrote 90, cost 0.0021');
     expect(out).toContain('withheld  date of birth, card code');
     expect(out).toContain('out       Gold card terms, section 4 · finding');
     expect(out).toContain('in        Gold card terms, section 4 · terms');
@@ -226,7 +239,8 @@ describe('case show', () => {
     expect(out).toMatch(/priya +user +AIE/);
     expect(out).toMatch(/support desk +agent +FNE/);
     expect(out).toMatch(/policy reader +agent +AA/);
-    expect(out).toContain('812 handed over in 1 hand-over, full history 9,120');
+    expect(out).toMatch(/tokens +1 hand-over: 812 tokens sent, 8\.9.% of the full history’s 9,120/);
+    expect(out).toMatch(/\nreader +812 +9,120 +140 +700 → 175 +390 +0\.0021\n/);
   });
 
   it.each(['ctx_00000000000000000000000000', 'unknown', 'tsk_00000000000000000000000000'])(

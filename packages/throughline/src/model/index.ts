@@ -31,5 +31,6 @@ export * from './task-record.ts';
 export * from './task.ts';
 export * from './terms.ts';
 export * from './usage.ts';
+export * from './describe-usage.ts';
 export * from './worker.ts';
 export * from './workflow.ts';

@@ -14,37 +14,45 @@ import {
 } from '../command.ts';
 import type { Output } from '../output.ts';
 import { table } from '../table.ts';
-import { clean } from '../terminal.ts';
+import { clean, type Terminal } from '../terminal.ts';
 import { moment } from '../views/words.ts';
 
 const listSchema = z.object({
   limit: z.coerce.number().int().min(1).max(10_000).default(20),
   label: shortText.exactOptional(),
   participant: shortText.exactOptional(),
+  stuck: z.literal(true).exactOptional(),
 });
 
 /** `throughline case list | search`. */
 export function listCommands(surroundings: Surroundings): readonly Command[] {
   const list = withHub(
-    command('list', 'Cases that one may see, latest first', ['case list', 'case list --json']),
+    command('list', 'Cases that one may see, latest first', [
+      'case list',
+      'case list --stuck',
+      'case list --json',
+    ]),
   )
+    .option('--stuck', 'only cases in which something does not go on')
     .option('--limit <n>', 'cases at most', '20')
     .action(async (options: unknown) => {
-      const { limit } = parseOptions(listSchema, options);
-      const found = await readCases(clientOf(options), limit);
+      const { limit, ...by } = parseOptions(listSchema, options);
+      const found = await readCases(clientOf(options), limit, by);
       const out = outputOf(surroundings, options);
-      out.result(found, () => listLines(out, found, 'No cases yet.'));
+      const none = by.stuck === true ? 'Nothing is stuck.' : 'No cases yet.';
+      out.result(found, () => listLines(out, found, none));
     });
   const search = withHub(
     command('search', 'Cases by words, label and participant', [
       'case search cash back',
       'case search --label ticket=1234',
-      'case search --participant priya',
+      'case search --participant priya --stuck',
     ]),
   )
     .argument('[words...]', 'words of the objective or of labels')
     .option('--label <name=value>', 'a label, or its name alone')
     .option('--participant <id>', 'a principal, a URL or prt_…')
+    .option('--stuck', 'only cases in which something does not go on')
     .option('--limit <n>', 'cases at most', '20')
     .action(async (words: string[], options: unknown) => {
       const { limit, ...by } = parseOptions(listSchema, options);
@@ -88,13 +96,23 @@ async function readCases(
   return { cases, more: cursor !== undefined };
 }
 
+const shownName = 20;
+
+/** How many tasks are stuck, and whose step it is. */
+function stuckWords({ fit }: Terminal, { stuck, whose = [] }: CaseSummary): string {
+  const [first, ...more] = whose;
+  if (stuck === 0 || first === undefined) return stuck === 0 ? '–' : String(stuck);
+  const name = clean(first.name ?? first.participant);
+  return `${stuck}: ${fit(name, shownName)}${more.length === 0 ? '' : ` +${more.length}`}`;
+}
+
 function listLines({ terminal }: Output, { cases, more }: Cases, none: string): string[] {
   if (cases.length === 0) return [none];
   const columns = [
     { title: 'CASE' },
     { title: 'CHANGED' },
-    { title: 'TASKS', align: 'right' },
-    { title: 'STUCK', align: 'right' },
+    { title: 'TASKS', align: 'right', optional: true },
+    { title: 'STUCK' },
     { title: 'OWNER', optional: true },
     { title: 'ABOUT', flexible: true },
   ] as const;
@@ -103,7 +121,7 @@ function listLines({ terminal }: Output, { cases, more }: Cases, none: string): 
     each.contextId ?? each.activity,
     moment(each.updatedAt),
     String(each.counts.tasks),
-    String(each.stuck),
+    stuckWords(terminal, each),
     clean(each.owner ?? ''),
     clean(each.objective ?? ''),
   ]);

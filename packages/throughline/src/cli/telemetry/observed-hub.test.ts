@@ -197,6 +197,8 @@ describe('the figures', () => {
     /^throughline_store_commit_writes_sum(\{.*\})? [1-9]/m,
     /^throughline_store_waiting(\{.*\})? 0$/m,
     /^throughline_tasks_saved_total\{.*state="in-progress".*\} [1-9]/m,
+    /^throughline_handover_tokens_total\{.*type="sent".*\} 812$/m,
+    /^throughline_handover_tokens_total\{.*type="after_compression".*\} 175$/m,
     /^process_memory_usage(\{.*\})? [1-9]\d{6}/m,
     /^process_uptime(\{.*\})? \d/m,
     /^nodejs_eventloop_delay_p99(\{.*\})? \d/m,

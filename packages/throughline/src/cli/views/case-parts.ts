@@ -1,9 +1,11 @@
 import { rolesOf, type Role } from '../../graph/index.ts';
 import type { CaseView } from '../../model/case-view.ts';
 import type { StuckTask } from '../../model/task.ts';
+import { spendingOf, type Spending } from '../../model/usage.ts';
 import { facts, table } from '../table.ts';
 import { clean, type Terminal } from '../terminal.ts';
 import { drawLine } from './draw.ts';
+import { spendingLines, spendingTable } from './spending.ts';
 import { count, moment, type Words } from './words.ts';
 
 const why: Readonly<Record<StuckTask['why'], string>> = {
@@ -106,6 +108,8 @@ export function activityPart(words: Words): string[] {
     const name = (id: string | undefined) =>
       id === undefined ? 'not known here' : words.participant(id);
     const tasks = view.tasks.filter((each) => each.activity === activity.id);
+    const ids = new Set(tasks.map(({ id }) => id));
+    const [sent, ...more] = spendingLines(spentIn(words, ids));
     const states = [...new Set(tasks.map(({ state }) => state))].map(
       (state) => `${tasks.filter((each) => each.state === state).length} ${state}`,
     );
@@ -136,21 +140,33 @@ export function activityPart(words: Words): string[] {
         ['first next', name(activity.firstNext)],
         ['initial dialog', activity.initialDialog],
         ['tasks', states.join(', ')],
-        ['tokens', tokens(words)],
+        ['tokens', sent],
+        ...more.map((line) => ['', line] as const),
       ]),
       '',
       ...table(terminal, columns, rows),
+      ...spendingPart(words, ids),
     ];
   });
 }
 
-function tokens({ view: { handovers } }: Words): string {
-  const sum = (pick: (each: CaseView['handovers'][number]) => number): number =>
-    handovers.reduce((total, each) => total + pick(each), 0);
-  if (handovers.length === 0) return '';
-  const sent = sum((each) => each.sent).toLocaleString('en');
-  const full = sum((each) => each.fullHistory).toLocaleString('en');
-  return `${sent} handed over in ${count(handovers.length, 'hand-over')}, full history ${full}`;
+/** What the hand-overs of an Activity and the models of its Masters came to. */
+function spentIn({ view: { handovers, runs = [] } }: Words, tasks: ReadonlySet<string>): Spending {
+  return spendingOf(
+    handovers.filter(({ task }) => tasks.has(task)),
+    runs.filter(({ run }) => tasks.has(run)).flatMap(({ usage }) => usage),
+  );
+}
+
+/** The same by agent. */
+function spendingPart(words: Words, tasks: ReadonlySet<string>): string[] {
+  const handovers = words.view.handovers.filter(({ task }) => tasks.has(task));
+  const agents = [...new Set(handovers.map(({ agent }) => agent))];
+  const rows = agents.map((agent) => {
+    const own = handovers.filter((each) => each.agent === agent);
+    return [agent, spendingOf(own)] as const;
+  });
+  return rows.length === 0 ? [] : ['', ...spendingTable(words.terminal, 'HANDED TO', rows)];
 }
 
 /** Text of people behind a label of that many columns. */

@@ -2,10 +2,16 @@ import type { Activity } from '../../model/activity.ts';
 import type { Dialog } from '../../model/dialog.ts';
 import type { Relationship } from '../../model/relationship.ts';
 import type { Task } from '../../model/task.ts';
+import {
+  describeCompressed,
+  describeModels,
+  describeSent,
+  modelsOf,
+} from '../../model/describe-usage.ts';
 import type { Handover, Usage } from '../../model/usage.ts';
 import { clean } from '../terminal.ts';
 import { draw, type Line, type Node } from './draw.ts';
-import { count, type Words } from './words.ts';
+import type { Words } from './words.ts';
 
 /** Where each delegated Dialog hangs: under the Task or the Dialog it was delegated from. */
 type Places = ReadonlyMap<string, readonly Dialog[]>;
@@ -100,6 +106,10 @@ function taskNode(words: Words, places: Places, task: Task): Node {
       ...words.marks(task).map((mark) => ({ whole: paint('yellow', '!       '), text: mark })),
       ...tieLines(words, task.id),
       ...words.handovers(task).flatMap((each) => handoverLines(words, each)),
+      ...words.ownUsage(task).map((used) => ({
+        whole: paint('dim', 'model   '),
+        text: usageText(used),
+      })),
       ...resourceLines(words, task.id),
     ],
     children: (places.get(task.id) ?? []).map((each) => dialogNode(words, places, each)),
@@ -107,27 +117,19 @@ function taskNode(words: Words, places: Places, task: Task): Node {
 }
 
 function handoverLines({ terminal: { paint } }: Words, handover: Handover): Line[] {
-  const { sent, fullHistory, returned, withheld } = handover;
-  const share = fullHistory === 0 ? '' : ` (${Math.round((100 * sent) / fullHistory)} %)`;
-  const back = returned === undefined ? '' : `, ${returned.toLocaleString('en')} returned`;
-  const label = paint('dim', 'sent    ');
-  const figures = `${count(sent, 'token')} of ${fullHistory.toLocaleString('en')}${share}${back}`;
+  const { returned, withheld, usage = [], compression } = handover;
+  const line = (label: string, text: string): Line => ({ whole: paint('dim', label), text });
+  const back = returned === undefined ? '' : `; ${returned.toLocaleString('en')} returned`;
   return [
-    { whole: label, text: figures },
-    ...(handover.usage ?? []).map((used) => ({
-      whole: paint('dim', 'model   '),
-      text: usageText(used),
-    })),
-    ...(withheld.length === 0
-      ? []
-      : [{ whole: paint('dim', 'withheld'), text: withheld.map(clean).join(', ') }]),
+    line('tokens  ', `${describeSent(handover)}${back}`),
+    ...(compression === undefined ? [] : [line('        ', describeCompressed(compression))]),
+    ...usage.map((used) => line('model   ', usageText(used))),
+    ...(withheld.length === 0 ? [] : [line('withheld', withheld.map(clean).join(', '))]),
   ];
 }
 
-const usageText = ({ model, inputTokens, outputTokens, money }: Usage): string => {
-  const cost = money === undefined ? '' : `, ${money.toFixed(4)} in money`;
-  return `${clean(model)}: ${inputTokens.toLocaleString('en')} tokens in, ${outputTokens.toLocaleString('en')} out${cost}`;
-};
+const usageText = (used: Usage): string =>
+  [clean(used.model), describeModels(modelsOf(used))?.replace(/^models /, '')].join(': ');
 
 /** How it is tied to others: one line each. */
 const tieLines = (words: Words, id: string): Line[] =>

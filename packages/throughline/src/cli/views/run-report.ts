@@ -1,6 +1,6 @@
 import type { RunReport } from '../../model/run.ts';
 import { clean, cleanLine, type Terminal } from '../terminal.ts';
-import { count } from './words.ts';
+import { spendingLines, spendingTable } from './spending.ts';
 
 /** Characters of one output that are shown; the rest is in the hub. */
 const shownOfText = 4_000;
@@ -15,8 +15,9 @@ const colours: Partial<Record<RunReport['status'], 'green' | 'red'>> = {
 export function reportLines(
   report: RunReport,
   texts: readonly (readonly [name: string, text: string])[],
-  { paint, fit, width = Infinity }: Terminal,
+  terminal: Terminal,
 ): string[] {
+  const { paint, fit, width = Infinity } = terminal;
   const { status, reason, questions, subtasks } = report;
   const colour = colours[status] ?? 'yellow';
   const because = reason === undefined ? '' : `: ${clean(reason)}`;
@@ -39,20 +40,18 @@ export function reportLines(
       ...(text.length > shownOfText ? [paint('dim', `… ${text.length} characters in all`)] : []),
     ]),
     '',
-    tokenLine(report),
+    ...spendingPart(terminal, report),
     paint('dim', `The case: throughline case show ${report.activity}`),
   ];
 }
 
-function tokenLine({ tokens, usage, subtasks }: RunReport): string {
-  const { handedOver, fullHistory } = tokens;
-  const share = fullHistory === 0 ? 0 : Math.round((100 * handedOver) / fullHistory);
-  const handovers = subtasks.flatMap(({ attempts }) => attempts).filter((each) => each.tokens);
-  const used = usage.inputTokens + usage.outputTokens;
-  const money = usage.money === undefined ? '' : `, ${usage.money.toFixed(4)} in money`;
+/** What it cost: in all, and by subtask where there are several. */
+function spendingPart(terminal: Terminal, { spent, subtasks }: RunReport): string[] {
+  const rows = subtasks
+    .filter((each) => each.spent.handovers > 0)
+    .map(({ id, spent: own }) => [id, own] as const);
   return [
-    `${count(handedOver, 'token')} handed over in ${count(handovers.length, 'hand-over')}`,
-    `${share} % of the full history’s ${fullHistory.toLocaleString('en')}`,
-    ...(used === 0 ? [] : [`models used ${used.toLocaleString('en')}${money}`]),
-  ].join('; ');
+    ...spendingLines(spent),
+    ...(rows.length > 1 ? ['', ...spendingTable(terminal, 'SUBTASK', rows), ''] : []),
+  ];
 }

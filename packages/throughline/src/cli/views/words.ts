@@ -3,7 +3,7 @@ import type { CaseView } from '../../model/case-view.ts';
 import type { Dialog } from '../../model/dialog.ts';
 import type { Relationship } from '../../model/relationship.ts';
 import type { StuckTask, Task, TaskModifier } from '../../model/task.ts';
-import type { Handover } from '../../model/usage.ts';
+import type { Handover, Usage } from '../../model/usage.ts';
 import { clean, type Style, type Terminal } from '../terminal.ts';
 
 /** How a state looks: good, at work, waiting, bad; all others at rest. */
@@ -113,6 +113,13 @@ export class Words {
 
   handovers(task: Task): Handover[] {
     return this.view.handovers.filter((each) => each.task === task.id);
+  }
+
+  /** What models of the Master itself used for a run, which goes by its Task. */
+  ownUsage(task: Task): Usage[] {
+    return (this.view.runs ?? [])
+      .filter(({ run }) => run === task.id)
+      .flatMap((each) => each.usage);
   }
 
   /** What a Task, a Dialog or an Activity was given, and what it put out. */
