@@ -1,4 +1,4 @@
 export { maxObjectBytes, maxObjectIds, type ContentDriver } from './content.ts';
 export { openFileContent } from './files.ts';
 export { openMemoryContent } from './memory.ts';
-export { createMediaCut, cut, intersect, type CutMedia, type Piece } from './selectors/index.ts';
+export { createMediaCut, cut, type CutMedia, type Piece } from './selectors/index.ts';

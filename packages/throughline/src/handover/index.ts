@@ -17,8 +17,7 @@ export {
   type RewriterKind,
 } from './compress.ts';
 export { countTokens, tokenizerName, type CountTokens } from './count-tokens.ts';
-export { checkGraderSpec, gradedText, gradePurely, type GradeSubject } from './grade.ts';
-export { assertWithin, type JsonBounds } from './json-bounds.ts';
+export { checkGraderSpec, gradePurely, type GradeSubject } from './grade.ts';
 export { isJson, isText } from './media.ts';
 export { judge, type Grade, type JudgePolicy, type Verdict } from './judge.ts';
 export type { Part } from './parts.ts';

@@ -313,6 +313,21 @@ const statusUpdate = (
 ): ReturnType<typeof AgentEvent.statusUpdate> =>
   AgentEvent.statusUpdate({ taskId, contextId, status: at, metadata });
 
+const artifactUpdate = (
+  { taskId, contextId }: Pick<RequestContext, 'taskId' | 'contextId'>,
+  name: string,
+  part: WirePart,
+  metadata?: Record<string, unknown>,
+): ReturnType<typeof AgentEvent.artifactUpdate> =>
+  AgentEvent.artifactUpdate({
+    taskId,
+    contextId,
+    artifact: { artifactId: name, name, description: '', parts: [part], metadata, extensions: [] },
+    append: false,
+    lastChunk: true,
+    metadata: undefined,
+  });
+
 /** Runs a behaviour on what comes in as an AgentContext. */
 class BenchExecutor implements AgentExecutor {
   readonly #world: World;
@@ -327,7 +342,7 @@ class BenchExecutor implements AgentExecutor {
   }
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
-    const { taskId, contextId, userMessage } = request;
+    const { taskId, userMessage } = request;
     const desk = this.#world.hub.agent(this.#principal);
     const text = JSON.stringify(Message.toJSON(userMessage));
     this.#world.received.push({
@@ -347,23 +362,8 @@ class BenchExecutor implements AgentExecutor {
     const context: AgentContext = Object(part?.content).value;
     const access = contentAccessSchema.safeParse(userMessage.metadata?.[contentAccessKey]).data;
     const artifact = (name: string, content: Part, envelope?: Envelope): void => {
-      bus.publish(
-        AgentEvent.artifactUpdate({
-          taskId,
-          contextId,
-          artifact: {
-            artifactId: name,
-            name,
-            description: '',
-            parts: [partToWire(content)],
-            metadata: envelope && { [correlationExtension]: envelope },
-            extensions: [],
-          },
-          append: false,
-          lastChunk: true,
-          metadata: undefined,
-        }),
-      );
+      const metadata = envelope && { [correlationExtension]: envelope };
+      bus.publish(artifactUpdate(request, name, partToWire(content), metadata));
     };
     const returned = await this.#behaviour({
       context,
@@ -458,7 +458,7 @@ class PlainExecutor implements AgentExecutor {
   }
 
   execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
-    const { taskId, contextId, userMessage } = request;
+    const { contextId, userMessage } = request;
     this.#world.received.push({
       agent: this.#id,
       messageId: userMessage.messageId,
@@ -473,25 +473,7 @@ class PlainExecutor implements AgentExecutor {
       return;
     }
     working(request, bus);
-    for (const { name, part } of artifacts) {
-      bus.publish(
-        AgentEvent.artifactUpdate({
-          taskId,
-          contextId,
-          artifact: {
-            artifactId: name,
-            name,
-            description: '',
-            parts: [part],
-            metadata: undefined,
-            extensions: [],
-          },
-          append: false,
-          lastChunk: true,
-          metadata: undefined,
-        }),
-      );
-    }
+    for (const { name, part } of artifacts) bus.publish(artifactUpdate(request, name, part));
     bus.publish(statusUpdate(request, status(state ?? TaskState.TASK_STATE_COMPLETED, text)));
     bus.finished();
   };

@@ -38,7 +38,7 @@ export function kindOfText(item: ContextItem, text: string): KindFound {
   return { kind: 'prose' };
 }
 
-function isValidJson(text: string): boolean {
+export function isValidJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

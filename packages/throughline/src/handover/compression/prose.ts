@@ -1,3 +1,4 @@
+import { isValidJson } from './kinds.ts';
 import { splitSentences } from './sentences.ts';
 import { gapMark, type Cut, type Unit } from './units.ts';
 import type { Counter } from './counter.ts';
@@ -85,15 +86,8 @@ const linesOfLong = (sentence: string): string[] =>
 
 const linesOf = (text: string): string[] => text.split(/(?<=\n)/);
 
-function isJsonValue(text: string): boolean {
-  if (!/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJsonValue = (text: string): boolean =>
+  /^\s*[[{]/.test(text) && /[\]}]\s*$/.test(text) && isValidJson(text);
 
 const patterns: readonly (readonly [Kind, RegExp])[] = [
   ['blank', /^\s*$/],
