@@ -29,6 +29,7 @@ export class MadeCase {
   readonly #resources: CaseView['resources'] = [];
   readonly #participants: CaseView['participants'] = [];
   readonly #handovers: CaseView['handovers'] = [];
+  readonly #runs: NonNullable<CaseView['runs']> = [];
   readonly #stuck: StuckTask[] = [];
   #edges = 0;
 
@@ -79,6 +80,11 @@ export class MadeCase {
     this.#handovers.push({ ...base, sent: 0, fullHistory: 0, ...figures });
   }
 
+  /** What models of a run's Master used. */
+  ownUsage(run: string, usage: NonNullable<CaseView['runs']>[number]['usage']): void {
+    this.#runs.push({ run, usage });
+  }
+
   /** The hub counts it as stuck. */
   stuck(task: string, why: StuckTask['why'], whose: readonly string[] = []): void {
     this.#stuck.push({ task, why, whose: [...whose] });
@@ -95,6 +101,7 @@ export class MadeCase {
       relationships: [...this.#relationships],
       conflicts: [],
       handovers: [...this.#handovers],
+      runs: [...this.#runs],
       stuck: [...this.#stuck],
     };
   }

@@ -16,7 +16,7 @@ import {
 import { usesOf } from './documents.ts';
 import { factsOf, linksOf } from './facts.ts';
 import { ObjectLink, Part, type DetailsProps } from './details-parts.tsx';
-import { HandoverPart } from './handover-part.tsx';
+import { HandoverPart, OwnModelsPart } from './handover-part.tsx';
 import { comesFrom, ledTo, type LineageStep } from './lineage.ts';
 import { stateOf } from './state-of.ts';
 import { whoseStep, whyFailed, whyStuck } from './stuck.ts';
@@ -56,6 +56,7 @@ export function Details(props: DetailsProps): ReactElement {
       <Facts index={index} object={object} select={select} />
       {object.kind === 'activity' ? <People {...props} /> : null}
       {object.kind === 'task' ? <HandoverPart {...props} /> : null}
+      {object.kind === 'task' ? <OwnModelsPart {...props} /> : null}
       {object.kind === 'resource' ? <Recipients {...props} resource={object.value} /> : null}
       <Given {...props} title="Was given" edges={index.given(id)} />
       <Given {...props} title="Put out" edges={index.produced(id)} />

@@ -1,10 +1,11 @@
+import { describeCost } from 'throughline/model';
 import { describe, expect, it } from 'vitest';
 import { MadeCase } from '../../test/made-case.ts';
 import { CaseIndex, plain, shortId } from './case-index.ts';
 import { documentUses } from './documents.ts';
 import { factsOf, linksOf } from './facts.ts';
 import { comesFrom, ledTo } from './lineage.ts';
-import { recipient, tokenFigures } from './tokens.ts';
+import { recipient, spendingRows, spentInCase, withheldFrom, type Grouping } from './tokens.ts';
 
 function story() {
   const made = new MadeCase();
@@ -28,31 +29,82 @@ function story() {
   made.edge('used-in', finding, checking);
   made.edge('input-to', terms, check, { status: 'revoked' });
   made.edge('output-of', table, check);
-  made.handover(read, { sent: 100, fullHistory: 400, returned: 10, withheld: ['birth date'] });
+  made.handover(read, {
+    sent: 100,
+    fullHistory: 400,
+    returned: 10,
+    withheld: ['birth date'],
+    usage: [{ model: 'm', inputTokens: 150, outputTokens: 5, money: 0.5 }],
+    compression: { tokenizer: 'o200k_base', before: 90, after: 30 },
+  });
   made.handover(check, { sent: 60, fullHistory: 600, withheld: ['card code', 'birth date'] });
+  const run = made.task(made.dialog([made.participant('Priya', 'user'), desk]), 'completed');
+  made.ownUsage(run, [{ model: 'planner', inputTokens: 7, outputTokens: 2 }]);
   return { made, index: new CaseIndex(made.view()), read, check, terms, excerpt, finding, table };
 }
 
-describe('what the hand-overs saved', () => {
-  it('sums tokens and names everything withheld once', () => {
+describe('what the hand-overs and models came to', () => {
+  it('is summed over the case, and everything withheld is named once', () => {
     const { index } = story();
-    expect(tokenFigures(index.view.handovers)).toEqual({
+    expect(spentInCase(index)).toMatchObject({
       handovers: 2,
       sent: 160,
       fullHistory: 1_000,
-      saved: 840,
-      share: 0.16,
       returned: 10,
-      withheld: ['birth date', 'card code'],
+      compressed: { before: 90, after: 30 },
+      inputTokens: 157,
+      money: 0.5,
+      unpriced: 9,
     });
+    expect(withheldFrom(index.view.handovers)).toEqual(['birth date', 'card code']);
     expect(index.view.handovers.map((each) => recipient(index, each))).toEqual([
       'Reader',
       'Checker',
     ]);
   });
 
-  it('says nothing of a share where there was no history', () => {
-    expect(tokenFigures([])).toMatchObject({ saved: 0, share: undefined });
+  it('stands one by one, and last what the Master used itself', () => {
+    const { index } = story();
+    const rows = spendingRows(index, 'each').map(({ who, what, spent }) => [
+      who,
+      what,
+      spent.sent,
+      describeCost(spent),
+    ]);
+    expect(rows).toEqual([
+      ['Reader', 'read', 100, '0.5'],
+      ['Checker', 'check', 60, '–'],
+      ['Desk, itself', 'planning and grading', 0, 'no price'],
+    ]);
+  });
+
+  it('is summed by agent, and by subtask over attempts that go on from each other', () => {
+    const { made, read } = story();
+    const again = made.dialog([made.participant('Second reader')]);
+    const retry = made.task(again, 'completed', { objective: 'read again' });
+    made.edge('replaces', retry, read);
+    made.handover(retry, { agent: 'second', sent: 5, fullHistory: 500 });
+    const index = new CaseIndex(made.view());
+    const sent = (by: Grouping) =>
+      spendingRows(index, by).map(({ who, spent }) => [who, spent.sent]);
+    expect(sent('agent')).toEqual([
+      ['Reader', 100],
+      ['Checker', 60],
+      ['second', 5],
+      ['Desk, itself', 0],
+    ]);
+    expect(sent('subtask')).toEqual([
+      ['Reader, second', 105],
+      ['Checker', 60],
+      ['Desk, itself', 0],
+    ]);
+  });
+
+  it('ends where attempts replace each other in a circle', () => {
+    const { made, read, check } = story();
+    made.edge('replaces', read, check);
+    made.edge('replaces', check, read);
+    expect(spendingRows(new CaseIndex(made.view()), 'subtask')).toHaveLength(2 + 1);
   });
 });
 

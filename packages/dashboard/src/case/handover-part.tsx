@@ -1,9 +1,10 @@
 import { useState, type ReactElement } from 'react';
 import { Button, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
+import { describeCompressed, describeModels, describeSent, modelsOf } from 'throughline/model';
 import { useTexts } from '../data/queries.ts';
 import { Icon } from '../ui/icon.tsx';
-import { figure, percent } from '../words/numbers.ts';
-import { plain } from './case-index.ts';
+import { figure, upperFirst } from '../words/numbers.ts';
+import { plain, type Handover } from './case-index.ts';
 import { Part, type DetailsProps } from './details-parts.tsx';
 import { TokenLine } from './token-line.tsx';
 
@@ -12,21 +13,33 @@ export function HandoverPart({ index, id, caseId }: DetailsProps): ReactElement 
   const handover = index.handover(id);
   const [isOpen, setOpen] = useState(false);
   if (handover === undefined) return null;
-  const { sent, fullHistory, returned, withheld, tokenizer } = handover;
-  const share = fullHistory === 0 ? '' : ` (${percent(sent / fullHistory)})`;
+  const { sent, fullHistory, returned, withheld, tokenizer, usage = [], compression } = handover;
   return (
     <Part title="Handed over">
       <TokenLine sent={sent} full={fullHistory} />
       <p>
-        {figure(sent)} tokens sent, full history {figure(fullHistory)}
-        {share}
-        {returned === undefined ? '' : `, ${figure(returned)} returned`}
+        {describeSent(handover)}
+        {returned === undefined ? '' : `; ${figure(returned)} returned`}
       </p>
+      {compression === undefined ? null : (
+        <p>
+          {upperFirst(describeCompressed(compression))}
+          {compression.missed === undefined ? null : (
+            <span className="said dim"> · {plain(compression.missed)}</span>
+          )}
+        </p>
+      )}
+      <Models usage={usage} />
       <p>
         {withheld.length === 0 ? 'Nothing was withheld' : 'Withheld: '}
         <strong className="said">{withheld.map(plain).join(', ')}</strong>
       </p>
-      <p className="dim">counted with {tokenizer}</p>
+      <p className="dim">
+        counted with {tokenizer}
+        {compression === undefined && usage.length === 0
+          ? ''
+          : '; what the agent did with it is told by itself'}
+      </p>
       <Disclosure isExpanded={isOpen} onExpandedChange={setOpen} className="disclosure">
         <Heading level={4}>
           <Button slot="trigger" className="link">
@@ -37,6 +50,29 @@ export function HandoverPart({ index, id, caseId }: DetailsProps): ReactElement 
         <DisclosurePanel>{isOpen ? <Texts caseId={caseId} taskId={id} /> : null}</DisclosurePanel>
       </Disclosure>
     </Part>
+  );
+}
+
+/** What models of a Master itself used for a run, which goes by its Task. */
+export function OwnModelsPart({ index, id }: DetailsProps): ReactElement | null {
+  const usage = (index.view.runs ?? []).flatMap((each) => (each.run === id ? each.usage : []));
+  return usage.length === 0 ? null : (
+    <Part title="Models for planning and grading">
+      <Models usage={usage} />
+    </Part>
+  );
+}
+
+function Models({ usage }: { readonly usage: NonNullable<Handover['usage']> }): ReactElement {
+  return (
+    <ul className="plain">
+      {usage.map((used) => (
+        <li key={`${used.model} ${used.money === undefined}`}>
+          <span className="said">{plain(used.model)}</span>{' '}
+          <span className="dim">{describeModels(modelsOf(used)) ?? 'models read nothing'}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -1,18 +1,19 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
 import { Button } from 'react-aria-components';
+import { describeCompressed, describeModels, describeSent } from 'throughline/model';
 import { Labels } from '../cases/labels.tsx';
 import { CopiedId } from '../ui/copied-id.tsx';
 import { Freshness } from '../ui/freshness.tsx';
 import { Icon, StateMark } from '../ui/icon.tsx';
 import { useNow } from '../ui/use-now.ts';
-import { count, figure, percent } from '../words/numbers.ts';
+import { count, figure, upperFirst } from '../words/numbers.ts';
 import { closedWords } from '../words/states.ts';
 import { ago, moment } from '../words/time.ts';
 import { plain, type CaseIndex } from './case-index.ts';
 import { recipients } from './documents.ts';
 import { troubles, whoseStep, type Trouble } from './stuck.ts';
-import { tokenFigures, type TokenFigures } from './tokens.ts';
+import { spentInCase, withheldFrom } from './tokens.ts';
 import { TokenLine } from './token-line.tsx';
 
 interface HeadProps {
@@ -69,7 +70,7 @@ export function CaseHead({ index, query, select, show }: HeadProps): ReactElemen
       <div className="answers">
         <Attention index={index} select={select} />
         <Received index={index} show={show} />
-        <Saved figures={tokenFigures(index.view.handovers)} show={show} />
+        <Saved index={index} show={show} />
       </div>
     </div>
   );
@@ -184,20 +185,21 @@ function Received({ index, show }: Pick<HeadProps, 'index' | 'show'>): ReactElem
   );
 }
 
-interface SavedProps extends Pick<HeadProps, 'show'> {
-  readonly figures: TokenFigures;
-}
-
-function Saved({ figures, show }: SavedProps): ReactElement {
-  const { handovers, sent, fullHistory, saved, share, withheld } = figures;
+function Saved({ index, show }: Pick<HeadProps, 'index' | 'show'>): ReactElement {
+  const spent = spentInCase(index);
+  const withheld = withheldFrom(index.view.handovers);
+  const { handovers, sent, fullHistory, compressed } = spent;
+  const models = describeModels(spent);
   if (handovers === 0) {
     return (
       <section aria-label="What the hand-overs saved">
         <h2>Hand-overs</h2>
         <p>Nothing was handed over by a Master here</p>
+        {models === undefined ? null : <p>{upperFirst(models)}</p>}
       </section>
     );
   }
+  const saved = fullHistory - sent;
   return (
     <section aria-label="What the hand-overs saved">
       <h2>
@@ -206,15 +208,12 @@ function Saved({ figures, show }: SavedProps): ReactElement {
           : `${figure(-saved)} tokens more than the history`}
       </h2>
       <TokenLine sent={sent} full={fullHistory} />
-      <p>
-        <span className="figure">{figure(sent)}</span> tokens sent, full history{' '}
-        <span className="figure">{figure(fullHistory)}</span>
-        {share === undefined ? '' : ` (${percent(share)})`}
-      </p>
+      <p>{describeSent(spent)}</p>
+      {compressed === undefined ? null : <p>{upperFirst(describeCompressed(compressed))}</p>}
+      {models === undefined ? null : <p>{upperFirst(models)}</p>}
       {withheld.length === 0 ? null : (
-        <p className="dim clamp" title={withheld.map(plain).join(', ')}>
-          {figure(withheld.length)} withheld:{' '}
-          <span className="said">{withheld.map(plain).join(', ')}</span>
+        <p className="dim clamp" title={withheld.join(', ')}>
+          {figure(withheld.length)} withheld: <span className="said">{withheld.join(', ')}</span>
         </p>
       )}
       <Button className="link" onPress={() => show('handovers', '')}>

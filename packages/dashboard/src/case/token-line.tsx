@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { figure } from '../words/numbers.ts';
+import { describeSent } from 'throughline/model';
 
 const width = 100;
 /** So that a small share is still seen. */
@@ -20,7 +20,7 @@ export function TokenLine({
       viewBox={`0 0 ${width} 6`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${figure(sent)} of ${figure(full)} tokens`}
+      aria-label={describeSent({ sent, fullHistory: full })}
     >
       <rect className="token-full" y="2.5" height="1" width={(full / longest) * width} />
       <rect

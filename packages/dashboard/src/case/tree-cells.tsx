@@ -127,7 +127,8 @@ function sizeOf(index: CaseIndex, { object }: TreeRow): string {
   if (object.kind === 'resource')
     return object.value.size === undefined ? '' : bytes(object.value.size);
   const handover = object.kind === 'task' ? index.handover(object.value.id) : undefined;
-  return handover === undefined
-    ? ''
-    : `${figure(handover.sent)} of ${figure(handover.fullHistory)}`;
+  if (handover === undefined) return '';
+  const { sent, fullHistory } = handover;
+  // Of a smaller history it would not be a part.
+  return sent > fullHistory ? figure(sent) : `${figure(sent)} of ${figure(fullHistory)}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { summaryOf } from '../../test/made-case.ts';
-import { reaches, withNewest, withOlder } from './known-cases.ts';
+import { idOf, summaryOf } from '../../test/made-case.ts';
+import { allOf, reaches, withNewest, withOlder } from './known-cases.ts';
 import { findCases, inOrder } from './order.ts';
 
 const names = (cases: readonly { contextId?: string | undefined }[]) =>
@@ -25,6 +25,7 @@ describe('finding cases', () => {
       objective: 'Raise my limit',
       owner: 'bob',
       stuck: 1,
+      whose: [{ participant: idOf('participant', 1), name: 'Support desk' }],
       labels: { ticket: '4711' },
     }),
     summaryOf(3, { closed: true }),
@@ -33,6 +34,7 @@ describe('finding cases', () => {
   it.each([
     ['CASH wrong', ['ctx-1']],
     ['bob', ['ctx-2']],
+    ['desk', ['ctx-2']],
     ['ticket=4711', ['ctx-2']],
     ['ctx-3', ['ctx-3']],
     [cases[1]?.activity ?? '', ['ctx-2']],
@@ -66,6 +68,15 @@ describe('what is known of the list', () => {
       cases: [summaryOf(6), summaryOf(5), summaryOf(4), summaryOf(3)],
       cursor: 'older',
     });
+  });
+
+  it('holds stuck ones from further down, each once, whatever is read of the rest', () => {
+    const stuck = { cases: [summaryOf(4, { stuck: 1 }), summaryOf(1, { stuck: 1 })], isCut: false };
+    const all = { ...known, stuck };
+    expect(names(allOf(all))).toEqual(['ctx-5', 'ctx-4', 'ctx-3', 'ctx-1']);
+    expect(withOlder(all, { cases: [summaryOf(2)] }).stuck).toBe(stuck);
+    expect(withNewest(all, { cases: [summaryOf(6)], cursor: 'after 6' }).stuck).toBe(stuck);
+    expect(names(inOrder(allOf(all)))).toEqual(['ctx-4', 'ctx-1', 'ctx-5', 'ctx-3']);
   });
 
   it('drops a case that is gone from the part that was read', () => {

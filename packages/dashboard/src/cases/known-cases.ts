@@ -6,7 +6,20 @@ export interface KnownCases {
   readonly cases: readonly CaseSummary[];
   /** Where older ones begin; absent when all are known. */
   readonly cursor?: string;
+  /** Those in which something is stuck, of all that there are. */
+  readonly stuck?: Stuck;
 }
+
+export interface Stuck {
+  readonly cases: readonly CaseSummary[];
+  /** There are more than were asked for. */
+  readonly isCut: boolean;
+}
+
+/** Every case that is known, each once. */
+export const allOf = ({ cases, stuck }: KnownCases): CaseSummary[] => [
+  ...new Map([...cases, ...(stuck?.cases ?? [])].map((each) => [each.activity, each])).values(),
+];
 
 export interface CasePage {
   readonly cases: readonly CaseSummary[];
@@ -17,7 +30,7 @@ export interface CasePage {
 export function withOlder(known: KnownCases, page: CasePage): KnownCases {
   const seen = new Set(known.cases.map(({ activity }) => activity));
   const cases = [...known.cases, ...page.cases.filter(({ activity }) => !seen.has(activity))];
-  return page.cursor === undefined ? { cases } : { cases, cursor: page.cursor };
+  return { ...stuckOf(known), cases, ...(page.cursor !== undefined && { cursor: page.cursor }) };
 }
 
 /**
@@ -26,7 +39,8 @@ export function withOlder(known: KnownCases, page: CasePage): KnownCases {
  */
 export function withNewest(known: KnownCases, page: CasePage): KnownCases {
   const oldest = page.cases.at(-1)?.updatedAt;
-  if (page.cursor === undefined || oldest === undefined) return { cases: page.cases };
+  const stuck = stuckOf(known);
+  if (page.cursor === undefined || oldest === undefined) return { ...stuck, cases: page.cases };
   const fresh = new Set(page.cases.map(({ activity }) => activity));
   const end = Date.parse(oldest);
   const below = known.cases.filter(
@@ -34,8 +48,11 @@ export function withNewest(known: KnownCases, page: CasePage): KnownCases {
   );
   const cases = [...page.cases, ...below];
   const cursor = below.length === 0 ? page.cursor : known.cursor;
-  return cursor === undefined ? { cases } : { cases, cursor };
+  return { ...stuck, cases, ...(cursor !== undefined && { cursor }) };
 }
+
+const stuckOf = ({ stuck }: KnownCases): Pick<KnownCases, 'stuck'> =>
+  stuck === undefined ? {} : { stuck };
 
 /** Whether the newest part reaches down to something known and unchanged, so that no gap is left. */
 export function reaches(known: KnownCases, page: CasePage): boolean {

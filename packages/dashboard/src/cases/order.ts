@@ -1,4 +1,5 @@
 import type { CaseSummary } from 'throughline/model';
+import { plain, shortId } from '../case/case-index.ts';
 
 /** Stuck cases first, then by latest change; the activity's id settles equal times. */
 export const inOrder = (cases: readonly CaseSummary[]): CaseSummary[] =>
@@ -22,7 +23,11 @@ const passes: Readonly<Record<CaseFilter, (each: CaseSummary) => boolean>> = {
 const labelTexts = ({ labels = {} }: Pick<CaseSummary, 'labels'>): string[] =>
   Object.entries(labels).map(([name, value]) => `${name}=${value}`);
 
-/** Cases whose objective, labels, context id, activity id or owner holds every word, in any case. */
+/** Names of those whose step it is in a case, where something is stuck. */
+export const stepsOf = ({ whose = [] }: Pick<CaseSummary, 'whose'>): string[] =>
+  whose.map(({ participant, name }) => plain(name ?? shortId(participant)));
+
+/** Cases whose objective, labels, context id, activity id, owner or next step holds every word, in any case. */
 export function findCases(
   cases: readonly CaseSummary[],
   words: string,
@@ -31,7 +36,7 @@ export function findCases(
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   return cases.filter((each) => {
     const { objective = '', contextId = '', activity, owner = '' } = each;
-    const text = [objective, contextId, activity, owner, ...labelTexts(each)]
+    const text = [objective, contextId, activity, owner, ...labelTexts(each), ...stepsOf(each)]
       .join('\n')
       .toLowerCase();
     return passes[filter](each) && wanted.every((word) => text.includes(word));

@@ -15,7 +15,8 @@ import { count, figure } from '../words/numbers.ts';
 import { closedWords, type StateWords } from '../words/states.ts';
 import { ago, moment } from '../words/time.ts';
 import { Labels } from './labels.tsx';
-import { findCases, inOrder, type CaseFilter } from './order.ts';
+import { allOf, type KnownCases } from './known-cases.ts';
+import { findCases, inOrder, stepsOf, type CaseFilter } from './order.ts';
 
 const filters: readonly (readonly [CaseFilter, string])[] = [
   ['all', 'All'],
@@ -34,7 +35,7 @@ export function CasesPage(): ReactElement {
   const wanted = useDeferredValue(words);
   const known = query.data;
   const shown = useMemo(
-    () => inOrder(findCases(known?.cases ?? [], wanted, filter)),
+    () => inOrder(findCases(known === undefined ? [] : allOf(known), wanted, filter)),
     [known, wanted, filter],
   );
   return (
@@ -79,7 +80,7 @@ export function CasesPage(): ReactElement {
           error={known === undefined ? query.error : null}
           retry={() => void query.refetch()}
           shown={shown}
-          total={known?.cases.length ?? 0}
+          total={known === undefined ? 0 : allOf(known).length}
           onEnd={readOlder}
         />
         {known?.cursor === undefined ? null : (
@@ -87,6 +88,7 @@ export function CasesPage(): ReactElement {
             total={known.cases.length}
             isReading={isReadingOlder}
             isSearch={wanted !== '' || filter !== 'all'}
+            isAll={filter === 'stuck' && known.stuck?.isCut === false}
             readOlder={readOlder}
           />
         )}
@@ -95,23 +97,24 @@ export function CasesPage(): ReactElement {
   );
 }
 
-interface StandingProps {
-  readonly cases: readonly CaseSummary[];
-  readonly cursor?: string;
+interface StandingProps extends KnownCases {
   readonly showStuck: () => void;
 }
 
-function Standing({ cases, cursor, showStuck }: StandingProps): ReactElement {
-  const stuck = cases.filter((each) => each.stuck > 0).length;
+function Standing({ showStuck, ...known }: StandingProps): ReactElement {
+  const { cases, cursor } = known;
+  const stuck = allOf(known).filter((each) => each.stuck > 0).length;
+  const isCut = known.stuck?.isCut === true;
   const all =
-    cursor === undefined ? count(cases.length, 'case') : `latest ${figure(cases.length)} cases`;
+    cursor === undefined ? count(cases.length, 'case') : `the latest ${figure(cases.length)} shown`;
   if (stuck === 0) return <p className="standing">{all}, nothing stuck</p>;
   return (
     <p className="standing">
       <button type="button" className="link" data-tone="wait" onClick={showStuck}>
+        {isCut ? 'more than ' : ''}
         {figure(stuck)} stuck
       </button>
-      , of {all}
+      {cursor === undefined ? `, of ${all}` : `, of all cases; ${all}`}
     </p>
   );
 }
@@ -120,10 +123,13 @@ interface OlderProps {
   readonly total: number;
   readonly isReading: boolean;
   readonly isSearch: boolean;
+  /** What is looked for is known of older ones, too. */
+  readonly isAll: boolean;
   readonly readOlder: () => void;
 }
 
-function Older({ total, isReading, isSearch, readOlder }: OlderProps): ReactElement {
+function Older({ total, isReading, isSearch, isAll, readOlder }: OlderProps): ReactElement {
+  if (isAll) return <p className="foot">Looked through all cases.</p>;
   return (
     <p className="foot">
       {isSearch ? `Looked through the latest ${figure(total)} cases. ` : ''}
@@ -143,7 +149,7 @@ interface ListProps {
   readonly onEnd: () => void;
 }
 
-const columns = ['State', 'Case', 'Owner', 'Holds', 'Changed'];
+const columns = ['State', 'Next step', 'Case', 'Owner', 'Holds', 'Changed'];
 const keyOf = ({ activity }: CaseSummary): string => activity;
 const nothing = (): boolean => false;
 
@@ -200,10 +206,14 @@ function Cells({
   const { contextId, activity, objective, owner, counts, updatedAt } = summary;
   const id = contextId ?? activity;
   const about = plain(objective ?? '') || 'Nothing said about it';
+  const steps = stepsOf(summary).join(', ');
   return (
     <>
       <span role="gridcell" className="cell cell-state">
         <StateMark words={standingOf(summary)} />
+      </span>
+      <span role="gridcell" className="cell cell-step said" title={steps}>
+        {steps}
       </span>
       <span role="gridcell" className="cell cell-about">
         <span className="said" title={about}>

@@ -1,19 +1,29 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
+import type { HubClient } from 'throughline/client';
 import {
   feedTypes,
   limits,
   type Assertion,
+  type CaseSummary,
   type CaseView,
   type FeedEvent,
 } from 'throughline/model';
-import { reaches, withNewest, withOlder, type KnownCases } from '../cases/known-cases.ts';
+import {
+  reaches,
+  withNewest,
+  withOlder,
+  type KnownCases,
+  type Stuck,
+} from '../cases/known-cases.ts';
 import { useSource } from './context.ts';
 import { useFollowed } from './use-followed.ts';
 
 const { pageSize } = limits;
 /** Pages of the list read at once to catch up after a long pause. */
 const mostPages = 20;
+/** The same of stuck ones. */
+const mostStuckPages = 3;
 /** Assertions of one case kept on the page. */
 export const mostAssertions = 20_000;
 
@@ -37,6 +47,9 @@ export function useCases(): CaseList {
   const query = useFollowed<KnownCases>({
     key: casesKey,
     read: async (before = { cases: [] }) => {
+      const stuck = readStuck(hub);
+      // Waited for below, whatever becomes of the rest.
+      stuck.catch(() => undefined);
       let page = await hub.cases({ pageSize });
       const cases = [...page.cases];
       for (let pages = 1; !reaches(before, page) && pages < mostPages; pages++) {
@@ -45,7 +58,7 @@ export function useCases(): CaseList {
       }
       // What was read on demand meanwhile must not be lost.
       const known = queries.getQueryData<KnownCases>(casesKey) ?? before;
-      return withNewest(known, { ...page, cases });
+      return { ...withNewest(known, { ...page, cases }), stuck: await stuck };
     },
   });
   const cursor = query.data?.cursor;
@@ -64,6 +77,19 @@ export function useCases(): CaseList {
     read().catch(() => undefined);
   }, [cursor, hub, isReadingOlder, queries]);
   return { query, isReadingOlder, readOlder };
+}
+
+/** Cases in which something is stuck, of all that there are: one question, or a few where it is cut. */
+async function readStuck(hub: Pick<HubClient, 'cases'>): Promise<Stuck> {
+  const cases: CaseSummary[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < mostStuckPages; pages++) {
+    const page = await hub.cases({ stuck: true, pageSize, ...(cursor && { cursor }) });
+    cases.push(...page.cases);
+    cursor = page.cursor;
+    if (cursor === undefined) break;
+  }
+  return { cases, isCut: cursor !== undefined };
 }
 
 export function useCase(id: string): UseQueryResult<CaseView> {

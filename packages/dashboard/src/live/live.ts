@@ -42,7 +42,7 @@ export interface LiveOptions {
   readonly now?: () => number;
 }
 
-/** With a feed, what no event tells of (figures of hand-overs, cases beside this one) is read so often. */
+/** With a feed, what no event tells of and none came before (cases beside this one) is read so often. */
 const besidesMs = 30_000;
 /** After the hub refused a stream, it is asked for another one so much later. */
 const againMs = 20_000;

@@ -8,6 +8,9 @@ export interface Pace {
 /** Of the time, at least so many parts belong to others than to reading. */
 const idleShare = 4;
 const slowestMs = 15_000;
+/** So much after a change it is read once more, then later and later: not all that goes with it has an event. */
+const soonMs = 1_000;
+const laterTimes = 4;
 /** What comes within so many milliseconds is read together. */
 const gatherMs = 50;
 
@@ -23,6 +26,8 @@ export class Runner {
   #isWoken = false;
   #isResting = true;
   #failures = 0;
+  /** Milliseconds until it is read unasked, where that is sooner than its pace. */
+  #echoMs = Infinity;
   /** Before that nothing is read, whoever wakes it. */
   #notBefore = 0;
 
@@ -64,6 +69,7 @@ export class Runner {
   async #run(): Promise<void> {
     const { now, everyMs } = this.#pace;
     this.#isRunning = true;
+    this.#echoMs = this.#isWoken ? soonMs : this.#echoMs * laterTimes;
     this.#isWoken = false;
     const started = now();
     try {
@@ -77,7 +83,7 @@ export class Runner {
     const calm = Math.max((now() - started) * idleShare, this.#failures > 0 ? every : 0);
     const longest = Math.max(slowestMs, every);
     this.#notBefore = now() + Math.min(calm * 2 ** Math.max(0, this.#failures - 1), longest);
-    const next = Math.min(every * 2 ** this.#failures, longest);
+    const next = Math.min(Math.min(every, this.#echoMs) * 2 ** this.#failures, longest);
     this.#schedule(this.#isWoken ? gatherMs : next);
   }
 }

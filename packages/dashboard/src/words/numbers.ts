@@ -4,11 +4,8 @@ export const figure = (n: number): string => n.toLocaleString('en');
 export const count = (n: number, one: string, many = `${one}s`): string =>
   `${figure(n)} ${n === 1 ? one : many}`;
 
-/** A share as a percentage; small ones keep a decimal, so that 0.4 % is not 0 %. The sign stays with it. */
-export function percent(share: number): string {
-  const value = share * 100;
-  return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}\u00a0%`;
-}
+/** As the beginning of a sentence. */
+export const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 const units = ['B', 'KiB', 'MiB', 'GiB'] as const;
 

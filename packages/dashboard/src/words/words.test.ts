@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { idOf, MadeCase, spokenOf } from '../../test/made-case.ts';
 import { CaseIndex } from '../case/case-index.ts';
 import { formatRoute, parseRoute } from '../frame/route.ts';
-import { bytes, count, percent } from './numbers.ts';
+import { bytes, count } from './numbers.ts';
 import { reading } from './relations.ts';
 import { dialogWords, taskWords } from './states.ts';
 import { phraseOf, subjectOf } from './statements.ts';
@@ -86,11 +86,6 @@ describe('statements in words', () => {
 
 describe('figures in words', () => {
   it('keeps a decimal of small shares, and the unit of sizes', () => {
-    expect([percent(0.004), percent(0.5), percent(0.05)]).toEqual([
-      '0.4\u00a0%',
-      '50\u00a0%',
-      '5\u00a0%',
-    ]);
     expect([bytes(0), bytes(912), bytes(2_048)]).toEqual(['0 B', '912 B', '2.0 KiB']);
     expect([count(1, 'task'), count(2_000, 'activity', 'activities')]).toEqual([
       '1 task',
