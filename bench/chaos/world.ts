@@ -58,7 +58,7 @@ export class World {
     });
     const world = new World({ folder, effects, desk, database });
     // The policy reader of the story waits until it is killed; here it shall work.
-    await desk.killAndRestartPolicyReader();
+    await desk.killAndRestart('policyReader');
     for (let at = 0; at < replicas; at++) world.#clerks.push(await world.#clerk(0));
     return world;
   }
@@ -103,7 +103,7 @@ export class World {
   /** Ends it as a crash would, and starts it again where it was. */
   async kill(target: Target, random: Random): Promise<void> {
     if (target === 'hub') await this.#desk.killAndRestartHub();
-    else if (target === 'policy reader') await this.#desk.killAndRestartPolicyReader();
+    else if (target === 'policy reader') await this.#desk.killAndRestart('policyReader');
     else if (target === 'clerk') await this.#killClerk(Math.floor(random() * replicas));
     else await this.#database?.kill(target === 'database' ? 'server' : 'backend', random);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { told } from '../world/tell.ts';
 
-const checks = ['answers-found', 'own-shelf-only', 'at-the-same-time', 'word-for-word'];
+const checks = ['answers-found', 'own-shelf-only', 'word-for-word', 'at-the-same-time'];
 
 describe('research over four shelves', () => {
   it(

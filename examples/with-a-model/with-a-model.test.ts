@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { told } from '../world/tell.ts';
 
-const checks = ['answers', 'leak', 'judged', 'usage'];
+const checks = ['answers', 'judged', 'leak', 'usage'];
 
 describe('a question that models plan, work on and judge', () => {
   it(

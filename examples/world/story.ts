@@ -1,12 +1,34 @@
 /** How the smaller examples are told, checked, and shown to see what is wrong. */
 import { parseArgs } from 'node:util';
-import { World } from './world.ts';
+import type { AgentHandler } from 'throughline/agent';
+import type { MasterOptions, RunReport, RunRequest } from 'throughline/master';
+import { World, type Given } from './world.ts';
 
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
   /** What was looked at and found. */
   readonly saw: unknown;
+}
+
+/** What came of a run, wherever its parts ran. */
+export interface Seen {
+  readonly report: RunReport;
+  /** Text of an output of the run, by its name. */
+  readonly output: (name: string) => Promise<string>;
+  readonly given: readonly Given[];
+  /** `begins` and `ends` with what began or ended, in this order. */
+  readonly steps: readonly string[];
+}
+
+/** Who takes part in an example, what is asked, and what must come of it. */
+export interface Play {
+  readonly query: string;
+  readonly request: Omit<RunRequest, 'taskId' | 'query'>;
+  readonly cast: Readonly<Record<string, { description: string; handler: AgentHandler }>>;
+  readonly master?: Partial<MasterOptions>;
+  /** What must be so in the end, whoever died meanwhile. */
+  readonly checks: (seen: Seen) => Promise<readonly Check[]>;
 }
 
 interface Told {

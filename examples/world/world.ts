@@ -15,6 +15,7 @@ import {
 } from 'throughline/master';
 import type { Principal } from 'throughline/model';
 import { z } from 'zod';
+import type { Play, Seen } from './story.ts';
 
 /** The tenant of all but strangers. */
 const home = 'local';
@@ -26,10 +27,7 @@ export interface Given {
   readonly text: string;
 }
 
-export interface Ran {
-  readonly report: RunReport;
-  /** Text of an output of the run, by its name. */
-  readonly output: (name: string) => Promise<string>;
+export interface Ran extends Seen {
   readonly events: readonly RunEvent[];
   /** The A2A context of the case. */
   readonly contextId: string;
@@ -111,6 +109,13 @@ export class World {
     this.agents.push({ id, name, description, url: served.url, behind: 'hub' });
   }
 
+  /** Serves all agents of an example. */
+  async perform(cast: Play['cast']): Promise<void> {
+    for (const [id, { description, handler }] of Object.entries(cast)) {
+      await this.agent(id, description, handler);
+    }
+  }
+
   /** Sends a user's words to a Master that is itself an agent, and waits for the run's end. */
   async ask(
     query: string,
@@ -155,7 +160,7 @@ export class World {
       const { bytes } = await connection.master.getContent(found.ref.uri);
       return new TextDecoder().decode(bytes);
     };
-    return { report, output, events, contextId };
+    return { report, output, given: this.given, steps: stepsOf(events), events, contextId };
   }
 
   /** Has somebody of another tenant say something to an agent of theirs, on the same hub. */
@@ -188,6 +193,18 @@ export class World {
     });
     return answerSchema.parse(await response.json()).result.task.contextId;
   }
+}
+
+function stepsOf(events: readonly RunEvent[]): string[] {
+  const begun = new Set<string>();
+  return events.flatMap((event) => {
+    if (event.kind === 'subtask-started') {
+      begun.add(event.subtask);
+      return [`begins ${event.subtask}`];
+    }
+    const ends = event.kind === 'subtask-finished' && begun.has(event.subtask);
+    return ends ? [`ends ${event.subtask}`] : [];
+  });
 }
 
 /** Why subtasks are not completed, for whoever reads the failure. */

@@ -35,6 +35,9 @@ interface Parts {
   otherTenantContext: string;
 }
 
+/** Principal ids of the agents behind the hub. */
+const ids = { policyReader: 'policy-reader', caseWriter: 'case-writer' } as const;
+
 /** Whoever takes part: each key is made once. */
 class Keys {
   readonly #operator: HubClient;
@@ -97,12 +100,12 @@ export class DeskProcesses {
     return this.#keys.for(id, role);
   }
 
-  /** Ends the policy reader as a crash would, and starts it again where it was. */
-  async killAndRestartPolicyReader(): Promise<void> {
-    const { policyReader } = this.parts;
-    await policyReader.kill();
-    const { port } = new URL(policyReader.url);
-    this.parts.policyReader = await this.#policyReader({ SUPPORT_DESK_PORT: port });
+  /** Ends an agent as a crash would, and starts it again where it was. */
+  async killAndRestart(agent: 'policyReader' | 'caseWriter'): Promise<void> {
+    const before = this.parts[agent];
+    await before.kill();
+    const env = { SUPPORT_DESK_PORT: new URL(before.url).port };
+    this.parts[agent] = await this.#ours(agent, env);
   }
 
   /** Ends hub and desk as a crash would, and starts them again on the same folder and port. */
@@ -129,8 +132,8 @@ export class DeskProcesses {
       hub,
       operator,
       accountChecker: await this.#accountChecker(),
-      policyReader: await this.#policyReader({ SUPPORT_DESK_HOLD_MS: String(holdMs) }, hub),
-      caseWriter: await this.#agent('case-writer', this.#options.captures.caseWriter, {}, hub),
+      policyReader: await this.#ours('policyReader', { SUPPORT_DESK_HOLD_MS: String(holdMs) }, hub),
+      caseWriter: await this.#ours('caseWriter', {}, hub),
       otherTenantContext: '',
     };
     await this.#arrange();
@@ -166,16 +169,12 @@ export class DeskProcesses {
     return { ...this.#keep(await startChecker(twin)), language };
   }
 
-  #policyReader(env: Record<string, string>, hub?: Running): Promise<Running> {
-    return this.#agent('policy-reader', this.#options.captures.policyReader, env, hub);
-  }
-
-  async #agent(
-    id: string,
-    capture: string,
+  async #ours(
+    agent: keyof typeof ids,
     env: Record<string, string>,
     hub = this.parts.hub,
   ): Promise<Running> {
+    const id = ids[agent];
     return this.#keep(
       await start({
         name: id.replace('-', ' '),
@@ -183,7 +182,7 @@ export class DeskProcesses {
         env: {
           SUPPORT_DESK_HUB: hub.url,
           SUPPORT_DESK_KEY: await this.keyFor(id, 'agent'),
-          SUPPORT_DESK_CAPTURE: capture,
+          SUPPORT_DESK_CAPTURE: this.#options.captures[agent],
           ...faultEnv(this.#options.fault, id),
           ...env,
         },

@@ -125,7 +125,7 @@ async function killing(
     last = last.then(work);
     return last;
   };
-  const reader = holding.then(() => inTurn(() => desk.killAndRestartPolicyReader()));
+  const reader = holding.then(() => inTurn(() => desk.killAndRestart('policyReader')));
   const kills = 1 + Math.floor(random() * mostKills);
   for (let n = 0; n < kills; n++) {
     await sleep(random() * (n === 0 ? firstKillMs : nextKillMs));

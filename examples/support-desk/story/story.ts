@@ -139,7 +139,7 @@ class Events {
     if (this.desk === undefined || this.killed) return;
     this.killed = true;
     const { pid } = this.desk.parts.policyReader;
-    await this.desk.killAndRestartPolicyReader();
+    await this.desk.killAndRestart('policyReader');
     const { pid: next } = this.desk.parts.policyReader;
     this.#tell.line(`    policy reader killed in the middle (kill -9 ${pid}), started again`);
     this.#tell.line(`    as ${next}; its task resumes`);
@@ -306,10 +306,11 @@ function countFiles(dataDir: string, texts: readonly HandedText[]): Tokens {
 const captured = z.object({ name: z.string(), content: z.string() });
 
 /** Documents that the policy reader quoted, as the case writer was given them. */
-function deliveredIn(file: string): string[] {
+export function deliveredIn(file: string): string[] {
   const items = readFileSync(file, 'utf8')
     .split('\n')
-    .filter(Boolean)
+    // An agent that is killed may leave the end of a line.
+    .filter((line) => line.endsWith('}'))
     .flatMap((line) => captured.safeParse(JSON.parse(line)).data ?? []);
   const of = (name: string): unknown =>
     JSON.parse(items.find((item) => item.name === name)?.content ?? 'null');

@@ -1,0 +1,145 @@
+/** The diagnosis by `throughline run`: its process is killed, and the run gone on with by `--resume`. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { diagnosis } from '../../examples/diagnosis/play.ts';
+import type { Play } from '../../examples/world/story.ts';
+import { Command } from './command.ts';
+import { also, type Outcome } from './outcome.ts';
+import { ServedStage } from './served-stage.ts';
+import type { Playing, Victim } from './stage.ts';
+
+const workflow = fileURLToPath(new URL('../../examples/diagnosis/workflow.yaml', import.meta.url));
+/** What the command line says of an item that comes from a file, around the file's name. */
+const fromFile = /The paper-\d, from (.+?)\.txt/g;
+const runnerId = 'runner';
+
+export class CommandStage extends ServedStage {
+  #run: FollowedRun | undefined;
+  readonly #known = new Set<string>();
+
+  static async byCommand(): Promise<CommandStage> {
+    const stage = new CommandStage('diagnosis');
+    await stage.start(false);
+    const agents = [...stage.agents].map(([id, { url }]) => ({ id, url }));
+    writeFileSync(stage.#agentsFile, JSON.stringify({ agents }));
+    for (const { description, content } of diagnosis.request.offered) {
+      if (typeof content === 'string') writeFileSync(stage.#paper(description), content);
+    }
+    return stage;
+  }
+
+  get #agentsFile(): string {
+    return join(this.folder, 'agents.yaml');
+  }
+
+  #paper(title: string): string {
+    return join(this.folder, `${title}.txt`);
+  }
+
+  override play(): Promise<Playing> {
+    const { query, request } = diagnosis;
+    const inputs = request.offered.flatMap(({ name, description }) => [
+      '--input',
+      `${name}=@${this.#paper(description)}`,
+    ]);
+    const where = ['--agents', this.#agentsFile, '--data', this.folder];
+    const run = new FollowedRun(['run', workflow, ...where, '--query', query, ...inputs], (id) => [
+      'run',
+      '--resume',
+      id,
+      ...where,
+    ]);
+    this.#run = run;
+    return Promise.resolve({
+      isOver: () => run.isOver,
+      over: run.over,
+      outcome: () => this.#outcome(run),
+    });
+  }
+
+  protected override async killMaster(): Promise<Victim> {
+    await this.#run?.killAndGoOn();
+    return { role: 'master', name: runnerId, atWork: true };
+  }
+
+  override async close(): Promise<void> {
+    await this.#run?.kill();
+    await super.close();
+  }
+
+  protected override checks: Play['checks'] = async (seen) =>
+    diagnosis.checks({
+      ...seen,
+      output: async (name) => (await seen.output(name)).replaceAll(fromFile, '$1'),
+    });
+
+  async #outcome({ runId, exitCode, log }: FollowedRun): Promise<Outcome> {
+    const { cases } = await this.operator.cases();
+    const left: string[] = [];
+    let contextId = '';
+    for (const { contextId: id } of cases) {
+      if (id === undefined || this.#known.has(id)) continue;
+      this.#known.add(id);
+      const { tasks } = await this.operator.caseView(id);
+      if (tasks.some((task) => task.id === runId)) contextId = id;
+      else left.push(...tasks.map((task) => `${task.id} in ${id}: ${task.state}, without a run`));
+    }
+    return also(await this.outcomeOf({ runId, contextId, master: runnerId }), {
+      open: left,
+      different: exitCode === 0 ? [] : [`the command ended with ${exitCode}: ${log}`],
+    });
+  }
+}
+
+/** One run, from its first command through all that went on with it. */
+class FollowedRun {
+  readonly #begin: readonly string[];
+  readonly #resume: (runId: string) => readonly string[];
+  readonly #over = Promise.withResolvers<void>();
+  #command: Command;
+  isOver = false;
+  runId = '';
+  exitCode = 0;
+
+  constructor(begin: readonly string[], resume: (runId: string) => readonly string[]) {
+    this.#begin = begin;
+    this.#resume = resume;
+    this.#command = this.#start(begin);
+  }
+
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  get log(): string {
+    return this.#command.log;
+  }
+
+  /** A run that said its id is gone on with; one that did not is asked for again. */
+  async killAndGoOn(): Promise<void> {
+    await this.kill();
+    if (this.isOver) return;
+    this.#command = this.#start(this.runId === '' ? this.#begin : this.#resume(this.runId));
+  }
+
+  kill(): Promise<void> {
+    return this.#command.kill();
+  }
+
+  #start(args: readonly string[]): Command {
+    const command = new Command(args, {}, (log) => {
+      this.runId ||= /^run (tsk_\w+):/m.exec(log)?.[1] ?? '';
+    });
+    void this.#watch(command);
+    return command;
+  }
+
+  async #watch({ ended }: Command): Promise<void> {
+    const code = await ended;
+    if (code === undefined) return;
+    this.exitCode = code;
+    this.isOver = true;
+    this.#over.resolve();
+  }
+}
