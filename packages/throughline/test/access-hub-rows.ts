@@ -269,6 +269,11 @@ export const hubRows: Readonly<Record<string, HubRow>> = {
     allowed: part,
     call: (hub, principal, ids) => hub.agent(principal).getContent(contentUri(ids), 'no.to.ken'),
   },
+  'agent.renewToken': {
+    // By holding a token, and by nothing else.
+    allowed: [],
+    call: (hub, principal) => hub.agent(principal).renewToken('no.to.ken'),
+  },
   'agent.putOutput': {
     allowed: self,
     call: (hub, principal, { task }) =>

@@ -214,6 +214,7 @@ export const apiRows: Readonly<Record<string, ApiRow>> = {
     sample: (ids) => ({ json: { uris: [contentUri(ids)], audience: 'x', seconds: 60 } }),
   },
   // By holding a token, and by nothing else.
+  'post /content-tokens/renew': { allowed: [], sample: () => ({ json: { token: 'no.to.ken' } }) },
   'post /content-tokens/narrow': { allowed: [], sample: (ids) => ({ json: narrowing(ids) }) },
   'post /content-tokens/revoke': {
     allowed: ['owner', 'agent', 'operator'],

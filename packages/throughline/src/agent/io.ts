@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { AgentContext } from '../model/agent-context.ts';
@@ -27,6 +28,9 @@ export class ItemReader {
   readonly #context: AgentContext;
   readonly #access: ContentAccess | undefined;
   readonly #means: ReadingMeans;
+  /** The renewed one, once there is one. */
+  #token: string | undefined;
+  #renewing: Promise<string> | undefined;
 
   constructor(ports: AgentPorts, { context, access }: IncomingContext, means: ReadingMeans = {}) {
     this.#ports = ports;
@@ -67,7 +71,7 @@ export class ItemReader {
     uri: string,
     { size, token: ofStore }: { size: number; token?: string },
   ): Promise<{ mediaType: string; bytes: Uint8Array }> {
-    const { proofKey, foreign } = this.#means;
+    const { foreign } = this.#means;
     if (foreign?.serves(uri) === true) return foreign.get(uri, { token: ofStore, size });
     const token = this.#access?.token;
     if (token === undefined) {
@@ -76,9 +80,37 @@ export class ItemReader {
         'The content lies in a store that this agent does not read from; its operator can list the host.',
       );
     }
+    try {
+      return await this.#fromHub(uri, this.#token ?? token);
+    } catch (error) {
+      const at = renewalAt(error);
+      if (at === undefined) throw error;
+      // Several items may find at once that their token is over: it is renewed once.
+      this.#renewing ??= this.#renew(this.#token ?? token, at).finally(() => {
+        this.#renewing = undefined;
+      });
+      return this.#fromHub(uri, await this.#renewing);
+    }
+  }
+
+  #fromHub(uri: string, token: string): Promise<{ mediaType: string; bytes: Uint8Array }> {
+    const { proofKey } = this.#means;
     const prove = proofKey && (() => proofKey.prove('GET', uri, token));
     return this.#ports.getContent(uri, token, prove);
   }
+
+  async #renew(token: string, at: string): Promise<string> {
+    const { proofKey } = this.#means;
+    const prove = proofKey && (() => proofKey.prove('POST', at, token));
+    this.#token = await this.#ports.renewToken(token, prove);
+    return this.#token;
+  }
+}
+
+/** Where a token that is over is renewed, when it can be. */
+function renewalAt(error: unknown): string | undefined {
+  const isOver = error instanceof ThroughlineError && error.code === 'gone';
+  return isOver ? z.url().safeParse(error.details['renew']).data : undefined;
 }
 
 /** Outputs of one task, by name; a name given again replaces what was there. */

@@ -15,6 +15,11 @@ export interface AgentPorts {
     token: string,
     prove?: () => Promise<string>,
   ): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /**
+   * Has a token renewed that is over, or soon is. `not-found` for any refusal; `gone` where it was not made to
+   * be renewed, or for no longer.
+   */
+  renewToken(token: string, prove?: () => Promise<string>): Promise<string>;
   /** Offloads output of one's own task. */
   putOutput(
     output: ContentKeeping & {

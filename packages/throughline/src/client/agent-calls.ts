@@ -1,6 +1,6 @@
 import { contentRefSchema, type ContentKeeping, type ContentRef } from '../model/content.ts';
 import type { Caller } from './call.ts';
-import { proofHeader } from './content-calls.ts';
+import { proofHeader, tokenFrom } from './content-calls.ts';
 import { contentPath } from './content-path.ts';
 
 /** What an agent's runtime needs of its hub, over HTTP. */
@@ -11,6 +11,8 @@ export interface AgentCalls {
     token: string,
     prove?: () => Promise<string>,
   ): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /** A token that is over, or soon is, for longer, where it was made so. */
+  renewToken(token: string, prove?: () => Promise<string>): Promise<string>;
   /** Offloads output of one's own task. */
   putOutput(
     output: ContentKeeping & {
@@ -31,6 +33,7 @@ export const agentCalls = (hub: Caller): AgentCalls => ({
       // A proof is good once.
       idempotent: prove === undefined,
     }),
+  renewToken: async (token, prove) => tokenFrom(hub, 'renew', { token }, await prove?.()),
   putOutput: async ({ bytes, ...query }) =>
     // By its name in its task: put twice, it is there once.
     hub.json(

@@ -1,7 +1,9 @@
 /** A hub with people, agents and a clock of its own, on each kind of store: what its tests are told in. */
 import { mkdtempSync } from 'node:fs';
+import { createHash, randomUUID, type webcrypto } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
 import {
   ThroughlineError,
   type Admission,
@@ -305,3 +307,46 @@ export const handoverOf = (at: { dialog: string; task: string }) => ({
   sent: 3,
   fullHistory: 30,
 });
+
+/** A key of a reader, and proofs by it that may be wrong in any one thing. */
+export class Prover {
+  readonly thumbprint: string;
+  readonly #scene: Scene;
+  readonly #key: webcrypto.CryptoKey;
+  readonly #jwk: JWK;
+
+  static async make(scene: Scene): Promise<Prover> {
+    const { privateKey, publicKey } = await generateKeyPair('Ed25519', { extractable: true });
+    const jwk = await exportJWK(publicKey);
+    return new Prover(scene, privateKey, jwk, await calculateJwkThumbprint(jwk));
+  }
+
+  private constructor(scene: Scene, key: webcrypto.CryptoKey, jwk: JWK, thumbprint: string) {
+    this.#scene = scene;
+    this.#key = key;
+    this.#jwk = jwk;
+    this.thumbprint = thumbprint;
+  }
+
+  async privateJwk(): Promise<JWK> {
+    return exportJWK(this.#key);
+  }
+
+  proof(
+    token: string,
+    htu: string,
+    wrong: { head?: Record<string, unknown>; claims?: Record<string, unknown> } = {},
+  ): Promise<string> {
+    const ath = createHash('sha256').update(token).digest('base64url');
+    const claims = {
+      jti: randomUUID(),
+      htm: 'GET',
+      htu,
+      iat: Math.floor(this.#scene.now.getTime() / 1_000),
+      ath,
+      ...wrong.claims,
+    };
+    const head = { alg: 'Ed25519', typ: 'dpop+jwt', jwk: this.#jwk, ...wrong.head };
+    return new SignJWT(claims).setProtectedHeader(head).sign(this.#key);
+  }
+}

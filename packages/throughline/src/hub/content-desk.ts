@@ -5,6 +5,7 @@ import type {
   NarrowRequest,
   Principal,
   ReadTokenRequest,
+  RenewRequest,
   Revocation,
 } from '../model/index.ts';
 import type { StoreWriter } from '../store/store.ts';
@@ -30,6 +31,17 @@ export interface ContentOptions {
   readonly inUrls?: boolean;
   /** Cuts time out of audio and video. Default: only out of WAV. */
   readonly media?: CutMedia | undefined;
+}
+
+/** What an agent's runtime needs beside the binding's ports. */
+export interface AgentDesk {
+  getContent(
+    uri: string,
+    token: string,
+    prove?: () => Promise<string>,
+  ): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  renewToken(token: string, prove?: () => Promise<string>): Promise<string>;
+  putOutput(output: OutputInput): Promise<ContentRef>;
 }
 
 /** All that is done with offloaded content. Each call checks rights itself. */
@@ -87,6 +99,11 @@ export class ContentDesk {
     return this.#tokens.make(by, request);
   }
 
+  /** The same right for longer. `proof`: of the key that the token is bound to. */
+  renewToken(by: Principal, request: RenewRequest, proof?: string): Promise<string> {
+    return this.#tokens.renew(by, request, proof);
+  }
+
   /** `proof`: of the key that the token is bound to. */
   narrowToken(by: Principal | undefined, request: NarrowRequest, proof?: string): Promise<string> {
     return this.#tokens.narrow(by, request, proof);
@@ -94,6 +111,15 @@ export class ContentDesk {
 
   revokeTokens(by: Principal, which: Revocation): Promise<void> {
     return this.#tokens.revoke(by, which);
+  }
+
+  /** As one agent's runtime uses it. */
+  agent(by: Principal): AgentDesk {
+    return {
+      getContent: async (uri, token, prove) => this.get(by, { uri, token, proof: await prove?.() }),
+      renewToken: async (token, prove) => this.renewToken(by, { token }, await prove?.()),
+      putOutput: (output) => this.putOutput(by, output),
+    };
   }
 
   /** In the write that erases a case. */

@@ -106,10 +106,7 @@ export class ContentReading {
     const opened = holds ? await this.#tokens.opens(reader, permit, resource, note) : undefined;
     if (!isOwn && opened === undefined) throw refusal();
     if (!isOwn && permit !== undefined && this.#tokens.isOver(permit.claims)) {
-      throw new ThroughlineError(
-        'gone',
-        'the token is over; ask whoever handed the content over for a new one',
-      );
+      throw await this.#tokens.over(reader, permit);
     }
     this.#checkTime(note.shape.until);
     this.#checkRegion(note.shape.region);

@@ -1,9 +1,9 @@
-import { createHash, randomUUID, type webcrypto } from 'node:crypto';
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type JWK } from 'jose';
+import { createHash } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ContentRef, NarrowRequest, ReadTokenRequest, Selector } from '../model/index.ts';
 import { openMemoryStore } from '../store/index.ts';
-import { bob, boss, checker, desk, mallory, priya, refusal, Scene } from './conformance.ts';
+import { bob, boss, checker, desk, mallory, priya, Prover, refusal, Scene } from './conformance.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const origin = 'https://hub.example';
@@ -15,49 +15,6 @@ let terms: ContentRef;
 let rules: ContentRef;
 
 const now = (): number => Math.floor(scene.now.getTime() / 1_000);
-
-/** A key of a reader, and proofs by it that may be wrong in any one thing. */
-class Prover {
-  readonly thumbprint: string;
-  readonly #scene: Scene;
-  readonly #key: webcrypto.CryptoKey;
-  readonly #jwk: JWK;
-
-  static async make(of: Scene): Promise<Prover> {
-    const { privateKey, publicKey } = await generateKeyPair('Ed25519', { extractable: true });
-    const jwk = await exportJWK(publicKey);
-    return new Prover(of, privateKey, jwk, await calculateJwkThumbprint(jwk));
-  }
-
-  private constructor(of: Scene, key: webcrypto.CryptoKey, jwk: JWK, thumbprint: string) {
-    this.#scene = of;
-    this.#key = key;
-    this.#jwk = jwk;
-    this.thumbprint = thumbprint;
-  }
-
-  async privateJwk(): Promise<JWK> {
-    return exportJWK(this.#key);
-  }
-
-  proof(
-    token: string,
-    htu: string,
-    wrong: { head?: Record<string, unknown>; claims?: Record<string, unknown> } = {},
-  ): Promise<string> {
-    const ath = createHash('sha256').update(token).digest('base64url');
-    const claims = {
-      jti: randomUUID(),
-      htm: 'GET',
-      htu,
-      iat: Math.floor(this.#scene.now.getTime() / 1_000),
-      ath,
-      ...wrong.claims,
-    };
-    const head = { alg: 'Ed25519', typ: 'dpop+jwt', jwk: this.#jwk, ...wrong.head };
-    return new SignJWT(claims).setProtectedHeader(head).sign(this.#key);
-  }
-}
 
 const open = async (inUrls = false): Promise<void> => {
   scene = await Scene.open(openMemoryStore, { content: { inUrls } });

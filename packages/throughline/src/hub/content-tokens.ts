@@ -4,10 +4,12 @@ import { ThroughlineError } from '../errors.ts';
 import {
   narrowRequestSchema,
   readTokenRequestSchema,
+  renewRequestSchema,
   revocationSchema,
   type NarrowRequest,
   type Principal,
   type ReadTokenRequest,
+  type RenewRequest,
   type Revocation,
   type Selector,
 } from '../model/index.ts';
@@ -15,7 +17,8 @@ import type { StoreReader, StoreWriter } from '../store/store.ts';
 import type { CaseAccess } from './case-access.ts';
 import { checkProof, type ProofUse } from './content-proof.ts';
 import { epochKind, findNote, type ContentNote } from './content-records.ts';
-import { isTheirs, resourceOf } from './content-rights.ts';
+import { isTheirs, resourceOf, uriOf } from './content-rights.ts';
+import { allowRenewal, renewalOf } from './content-renewals.ts';
 import type { Deps } from './deps.ts';
 import type { Registries } from './observing.ts';
 import { nowhere, Records } from './records.ts';
@@ -70,20 +73,75 @@ export class ContentTokens {
     if (request.inUrl === true && !this.#inUrls) {
       throw new ThroughlineError('unsupported', 'read token: this hub takes none in URLs');
     }
-    if (request.inUrl === true && request.thumbprint !== undefined) {
-      throw new ThroughlineError('invalid', 'read token: one in a URL comes without a proof');
+    const { seconds, renewableSeconds: longer } = request;
+    if (request.inUrl === true && (request.thumbprint ?? longer) !== undefined) {
+      throw new ThroughlineError(
+        'invalid',
+        'read token: one in a URL is good once, so that it comes without a proof and is not renewed',
+      );
     }
-    const details = await this.#deps.store.read(async (reader) => {
+    const jti = this.#tokens.newId();
+    const look = async (reader: StoreReader): Promise<ContentDetail[]> => {
       const found: Piece[] = [];
       for (const each of request.uris) found.push(await this.#ownPiece(reader, by, each));
       return group(found);
-    });
+    };
+    const { store } = this.#deps;
+    const details =
+      longer === undefined
+        ? await store.read(look)
+        : await store.write(async (writer) => {
+            const found = await look(writer);
+            const until = this.#tokens.now + longer;
+            await allowRenewal(this.#deps, writer, jti, { seconds, until, maker: by });
+            return found;
+          });
     return this.#tokens.sign({
+      jti,
       ...(request.inUrl === true ? { once: true } : { aud: request.audience }),
-      exp: this.#tokens.now + request.seconds,
+      exp: this.#tokens.now + seconds,
       ...(request.thumbprint === undefined ? {} : { cnf: { jkt: request.thumbprint } }),
       authorization_details: details,
     });
+  }
+
+  /** Where a reader has its token renewed. */
+  get renewUri(): string {
+    return `${this.#deps.origin}/content-tokens/renew`;
+  }
+
+  /**
+   * The same right once more, under the same id, so that it is taken back like the first: for the reader that
+   * the token was made for, be it over or not, as long as that was allowed, and as long as its maker may
+   * read each piece. Throws `not-found` for a token that does not hold, `gone` for one that is not renewed.
+   */
+  async renew(by: Principal, given: RenewRequest, proof?: string): Promise<string> {
+    const { token } = parse(renewRequestSchema, given, 'renewal');
+    const call = { method: 'POST', uri: this.renewUri } as const;
+    const permit = await this.check(by, { token, proof }, call);
+    // A delegate has no right of its own: whoever narrowed the token for it does so again.
+    if (permit?.claims.aud === undefined) throw unknownToken();
+    const { claims } = permit;
+    const exp = await this.#deps.store.write(async (writer) => {
+      if (!(await this.holds(writer, permit))) throw unknownToken();
+      const renewal = await renewalOf(this.#deps, writer, claims.jti);
+      if (renewal === undefined) {
+        throw new ThroughlineError(
+          'gone',
+          'the token is not renewed, or not any more; ask whoever handed the content over for a new one',
+        );
+      }
+      for (const { locations, epoch = 0 } of claims.authorization_details) {
+        for (const resource of locations) {
+          const uri = uriOf(this.#deps, resource);
+          const now = await this.#ownPiece(writer, renewal.maker, uri);
+          if (now.epoch !== epoch) throw unknownToken();
+        }
+      }
+      await this.use(writer, permit);
+      return Math.min(this.#tokens.now + renewal.seconds, renewal.until);
+    });
+    return this.#tokens.sign({ ...claims, exp });
   }
 
   /**
@@ -114,6 +172,7 @@ export class ContentTokens {
       await this.use(writer, permit);
     });
     return this.#tokens.sign({
+      jti: this.#tokens.newId(),
       exp: Math.min(claims.exp, this.#tokens.now + request.seconds),
       cnf: { jkt: request.thumbprint },
       authorization_details: details,
@@ -167,9 +226,15 @@ export class ContentTokens {
         index: {},
         shape: {},
         content: {},
-        expiresAt: claims.exp * 1_000,
+        expiresAt: (await this.#lastExp(writer, claims)) * 1_000,
       });
     });
+  }
+
+  /** Seconds since the epoch that no token of this id outlives, however often it is renewed. */
+  async #lastExp(reader: StoreReader, { jti, exp }: TokenClaims): Promise<number> {
+    const { until = exp } = (await renewalOf(this.#deps, reader, jti)) ?? {};
+    return Math.max(exp, until);
   }
 
   /** A token of ours in the hands of whom it is for; be it over or not. Undefined for any other. */
@@ -190,6 +255,14 @@ export class ContentTokens {
     const { jkt } = claims.cnf;
     const use = await checkProof({ ...call, proof, token, jkt, now: this.#deps.now() });
     return use && { claims, use: { ...use, jti: `${jkt} ${use.jti}` } };
+  }
+
+  /** What its holder is told of a token that is over. */
+  async over(reader: StoreReader, { claims }: Permit): Promise<ThroughlineError> {
+    const mayRenew = (await renewalOf(this.#deps, reader, claims.jti)) !== undefined;
+    const how = mayRenew ? 'renew it' : 'ask whoever handed the content over for a new one';
+    const details = mayRenew ? { renew: this.renewUri } : {};
+    return new ThroughlineError('gone', `the token is over; ${how}`, { details });
   }
 
   isOver({ exp }: TokenClaims): boolean {

@@ -6,7 +6,6 @@ import type {
   CaseQuery,
   CaseView,
   Caused,
-  ContentRef,
   Correction,
   Explanation,
   Grant,
@@ -49,8 +48,7 @@ import { CaseLists } from './case-lists.ts';
 import { Cases } from './case-records.ts';
 import { CaseViews } from './case-views.ts';
 import { CaseWork } from './case-work.ts';
-import type { OutputInput } from './content.ts';
-import { ContentDesk, type ContentOptions } from './content-desk.ts';
+import { ContentDesk, type AgentDesk, type ContentOptions } from './content-desk.ts';
 import { Contexts } from './contexts.ts';
 import { depsOf, type Deps, type HubTerms, type WorkerTerms } from './deps.ts';
 import { Erasure } from './erasure.ts';
@@ -102,16 +100,6 @@ export interface HubOptions extends Partial<HubTerms> {
 }
 
 const seconds = (ms: number): number => Math.ceil(ms / 1_000);
-
-/** What an agent's runtime needs beside the binding's ports. */
-export interface AgentDesk {
-  getContent(
-    uri: string,
-    token: string,
-    prove?: () => Promise<string>,
-  ): Promise<{ mediaType: string; bytes: Uint8Array }>;
-  putOutput(output: OutputInput): Promise<ContentRef>;
-}
 
 /** What one process of an agent says of itself. */
 interface WorkerView {
@@ -347,12 +335,7 @@ export class Hub {
 
   /** The hub as one agent's runtime uses it. */
   agent(principal: Principal): AgentDesk {
-    const { content } = this;
-    return {
-      getContent: async (uri, token, prove) =>
-        content.get(principal, { uri, token, proof: await prove?.() }),
-      putOutput: (output) => content.putOutput(principal, output),
-    };
+    return this.content.agent(principal);
   }
 
   /** Cases of one's own, those granted, for operators all of the tenant; latest change first. */

@@ -61,9 +61,12 @@ export class ReadTokens {
     return Math.floor(this.#deps.now().getTime() / 1_000);
   }
 
-  sign(claims: Omit<TokenClaims, 'jti'>): Promise<string> {
-    const jti = Buffer.from(this.#deps.random(idBytes)).toString('base64url');
-    return new SignJWT({ ...claims, jti })
+  newId(): string {
+    return Buffer.from(this.#deps.random(idBytes)).toString('base64url');
+  }
+
+  sign(claims: TokenClaims): Promise<string> {
+    return new SignJWT(claims)
       .setProtectedHeader({ alg: algorithm, typ: tokenType })
       .sign(this.#keys.private);
   }

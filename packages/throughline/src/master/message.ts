@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { plainMessage } from '../handover/plain.ts';
 import { agentContextMediaType } from '../model/agent-context.ts';
-import { contentAccessKey, readTokenSeconds, type ContentAccess } from '../model/content.ts';
+import {
+  contentAccessKey,
+  readTokenSeconds,
+  renewableSeconds,
+  type ContentAccess,
+} from '../model/content.ts';
 import { correlationExtension, type Envelope } from '../model/envelope.ts';
 import { checkHanded } from './check-handed.ts';
 import type { AgentConnection, KnownAgent, OutgoingMessage } from './connection.ts';
@@ -117,13 +122,16 @@ async function accessTo(
 ): Promise<ContentAccess | undefined> {
   if (items.length === 0) return undefined;
   const left = (Date.parse(attempt.deadline) - run.now().getTime()) / 1_000;
-  const seconds = Math.min(readTokenSeconds, Math.max(1, Math.ceil(left)) + graceSeconds);
+  const needed = Math.max(1, Math.ceil(left)) + graceSeconds;
+  const seconds = Math.min(readTokenSeconds, needed);
   const uris = items.flatMap(({ ref }) => (ref.foreign === undefined ? [ref.uri] : []));
   const { proofKey } = connection;
   const request = {
     uris,
     audience: agent.id,
     seconds,
+    // Work that takes longer reads on by renewing it, to the deadline and no further.
+    ...(needed > seconds && { renewableSeconds: Math.min(renewableSeconds, needed) }),
     ...(proofKey !== undefined && { thumbprint: proofKey }),
   };
   const token = uris.length === 0 ? undefined : await run.ports.readToken(request);

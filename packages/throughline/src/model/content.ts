@@ -57,6 +57,8 @@ export const thumbprint = z.string().regex(/^[A-Za-z0-9_-]{43}$/);
 /** Seconds of the longest life of a read token. */
 export const readTokenSeconds = 600;
 const seconds = z.int().min(1).max(readTokenSeconds);
+/** Seconds from when a read token was made, in which it may be renewed, at most: a day and some more. */
+export const renewableSeconds = 90_000;
 const uri = z.string().max(2_048);
 /** ContextURIs, or parts of what they name. */
 const uris = z
@@ -72,12 +74,18 @@ export const readTokenRequestSchema = z.strictObject({
   seconds,
   /** Good only with proofs by this key (DPoP, RFC 9449). */
   thumbprint: thumbprint.exactOptional(),
+  /** Its reader may have it renewed so long, each time for `seconds`; absent: not at all. */
+  renewableSeconds: z.int().min(1).max(renewableSeconds).exactOptional(),
   /** For a reader that can take a URL and nothing else: good once, in `?ctx=`, where the hub allows it. */
   inUrl: z.boolean().exactOptional(),
 });
 export type ReadTokenRequest = z.infer<typeof readTokenRequestSchema>;
 
 const shownToken = z.string().min(1).max(65_536);
+
+/** The same right for longer, for the reader that a renewable token was made for. */
+export const renewRequestSchema = z.strictObject({ token: shownToken });
+export type RenewRequest = z.infer<typeof renewRequestSchema>;
 
 /** A narrower one than `token` for a delegate of its holder, who is named by a key alone. */
 export const narrowRequestSchema = z.strictObject({

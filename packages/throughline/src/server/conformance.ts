@@ -90,6 +90,7 @@ export function samples(agent: string): Readonly<Record<string, Sample>> {
     'post /content-tokens': {
       json: { uris: [`http://127.0.0.1/content/${nothing('res')}`], audience: 'x', seconds: 60 },
     },
+    'post /content-tokens/renew': { json: { token: 'a.b.c' } },
     'post /content-tokens/narrow': {
       json: {
         token: 'no.to.ken',
@@ -255,7 +256,11 @@ export class StubHub implements ServedHub {
   }
 
   agent(): AgentPorts {
-    return { getContent: this.#reach('read'), putOutput: this.#reach('putOutput') };
+    return {
+      getContent: this.#reach('read'),
+      renewToken: this.#reach('renew'),
+      putOutput: this.#reach('putOutput'),
+    };
   }
 
   master(): ReturnType<ServedHub['master']> {
@@ -289,6 +294,7 @@ export class StubHub implements ServedHub {
       return Promise.resolve({ ...page, digest: `sha-256:${'0'.repeat(64)}` });
     },
     cut: this.#reach('cut'),
+    renewToken: this.#reach('renewToken'),
     narrowToken: this.#reach('narrowToken'),
     revokeTokens: this.#reach('revokeTokens'),
   };

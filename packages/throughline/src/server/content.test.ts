@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { makeProofKey, type ProofKey } from '../agent/proof-key.ts';
 import { Hub } from '../hub/index.ts';
 import type { ContentRef } from '../model/content.ts';
@@ -97,6 +98,35 @@ describe('content over HTTP', () => {
     expect((await get(asReader(token, { DPoP: once }))).status).toBe(200);
     expect((await get(asReader(token, { DPoP: once }))).status).toBe(404);
     expect((await get(asReader(token, { DPoP: await proof() }))).status).toBe(200);
+  });
+
+  it('is opened for longer by a token that its reader renews', async () => {
+    const token = await served.hub.master(desk).readToken({
+      uris: [terms.uri],
+      audience: reader.id,
+      seconds: 1,
+      renewableSeconds: 60,
+    });
+    let over = await get(asReader(token));
+    while (over.status === 200) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, 100);
+      });
+      over = await get(asReader(token));
+    }
+    expect(over.status).toBe(410);
+    const { details } = z
+      .object({ details: z.object({ renew: z.url() }) })
+      .parse(await over.json());
+    const renew = (by: string) =>
+      fetch(details.renew, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${by}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ token }),
+      });
+    expect((await renew(keys.desk)).status).toBe(404);
+    const renewed = z.object({ token: z.string() }).parse(await (await renew(keys.reader)).json());
+    expect(await (await get(asReader(renewed.token))).text()).toBe('0123456789');
   });
 
   it('is opened without a key of the hub by a delegate that proves its own', async () => {

@@ -59,7 +59,10 @@ export interface ServedHub extends Omit<A2aPorts, 'authenticate'>, PushPorts {
   agent(principal: Principal): AgentPorts;
   readonly feed: ServedFeed;
   readonly archive: { readonly exporting: Pick<Exporting, 'case' | 'tenant'> };
-  readonly content: Pick<ContentDesk, 'get' | 'cut' | 'narrowToken' | 'revokeTokens'>;
+  readonly content: Pick<
+    ContentDesk,
+    'get' | 'cut' | 'renewToken' | 'narrowToken' | 'revokeTokens'
+  >;
   /** Told to everybody who is let in. */
   readonly terms: Terms;
   cases(principal: Principal, query: CaseQuery): Promise<CasePage>;

@@ -4,6 +4,7 @@ import {
   contentRefSchema,
   narrowRequestSchema,
   readTokenRequestSchema,
+  renewRequestSchema,
   revocationSchema,
 } from '../model/content.ts';
 import { idSchema } from '../model/ids.ts';
@@ -71,6 +72,17 @@ export const contentRoutes: readonly Route[] = [
     gives: token,
     handle: async (hub, { principal, body }) => ({
       token: await hub.master(principal).readToken(body),
+    }),
+  }),
+  route({
+    ...empty,
+    method: 'post',
+    path: '/content-tokens/renew',
+    summary: 'The same right for longer, for the reader that a renewable token was made for',
+    body: renewRequestSchema,
+    gives: token,
+    handle: async (hub, { principal, body, proof }) => ({
+      token: await hub.content.renewToken(principal, body, proof),
     }),
   }),
   route({

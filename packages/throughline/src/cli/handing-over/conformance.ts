@@ -1,18 +1,18 @@
 /** A hub over HTTP with a Master and agents in processes' places: what tests of handing over are told in. */
-import { serveAgent, type AgentHandler, type ServeAgentOptions } from '../agent/index.ts';
-import { connectA2a } from '../bindings/a2a/index.ts';
-import { HubClient } from '../client/index.ts';
-import { Hub, type HubOptions } from '../hub/index.ts';
+import { serveAgent, type AgentHandler, type ServeAgentOptions } from '../../agent/index.ts';
+import { connectA2a } from '../../bindings/a2a/index.ts';
+import { HubClient } from '../../client/index.ts';
+import { Hub, type HubOptions } from '../../hub/index.ts';
 import {
   createMaster,
   type MasterOptions,
   type OfferedContent,
   type RunReport,
   type WorkflowInput,
-} from '../master/index.ts';
-import type { Principal } from '../model/principal.ts';
-import { serveHub, type ServedHubHandle } from '../server/index.ts';
-import { openMemoryStore } from '../store/index.ts';
+} from '../../master/index.ts';
+import type { Principal } from '../../model/principal.ts';
+import { serveHub, type ServedHubHandle } from '../../server/index.ts';
+import { openMemoryStore } from '../../store/index.ts';
 
 const of = (id: string, role: Principal['role'] = 'agent'): Principal => ({
   tenant: 't',
@@ -55,6 +55,8 @@ export const notes = (content: OfferedContent['content']): OfferedContent => ({
 export class Handing {
   readonly hub: Hub;
   readonly faults: unknown[] = [];
+  /** Times that agents had a token renewed. */
+  renewals = 0;
   readonly #served: ServedHubHandle<Hub>;
   readonly #open: { close(ms?: number): Promise<unknown> }[] = [];
   #agents: MasterOptions['agents'] = [];
@@ -97,7 +99,14 @@ export class Handing {
     more: Partial<ServeAgentOptions> = {},
     id = 'worker',
   ): Promise<void> {
-    const ports = (await this.clientOf(id)).ports();
+    const own = (await this.clientOf(id)).ports();
+    const ports: typeof own = {
+      ...own,
+      renewToken: (...given) => {
+        this.renewals += 1;
+        return own.renewToken(...given);
+      },
+    };
     const served = await serveAgent({
       card: { name: id, description: id, version: '1' },
       ports,

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createForeignContent, type ForeignOptions } from '../agent/index.ts';
-import type { ForeignStores, OfferedContent, RunReport } from '../master/index.ts';
-import { Handing, notes, reader, reading } from './handing-over.ts';
+import { createForeignContent, type ForeignOptions } from '../../agent/index.ts';
+import type { ForeignStores, OfferedContent, RunReport } from '../../master/index.ts';
+import { Handing, notes, reader, reading } from './conformance.ts';
 
 let world: Handing;
 const servers: Server[] = [];

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AgentHandler } from '../agent/index.ts';
-import type { ContentRef } from '../model/content.ts';
-import { Handing, notes, reading } from './handing-over.ts';
+import type { AgentHandler } from '../../agent/index.ts';
+import type { ContentRef } from '../../model/content.ts';
+import { Handing, notes, reading } from './conformance.ts';
 
 let world: Handing;
 let now: Date;
