@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { foreignId, shortText } from '../../model/ids.ts';
+import { storesSchema } from './stores.ts';
 
 /** Bytes of such a file, at most. */
 const mostBytes = 262_144;
@@ -32,6 +33,8 @@ const agentSchema = z
 
 const fileSchema = z.strictObject({
   agents: z.array(agentSchema).min(1).max(64),
+  /** Where contents may lie beside the hub's store. */
+  stores: storesSchema.exactOptional(),
   /** Of a million tokens, by `agent/model`, model or agent. */
   prices: z.record(z.string(), price).default({}),
   limits: z

@@ -1,6 +1,7 @@
 import { basename, extname } from 'node:path';
 import { ThroughlineError } from '../../errors.ts';
 import { contextTypeOf, type OfferedContent } from '../../master/index.ts';
+import { digest as digestSchema } from '../../model/ids.ts';
 import { limits } from '../../model/limits.ts';
 import { readBytes } from './agents-file.ts';
 
@@ -20,7 +21,9 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * A context item from the command line: `name=text`, or `name=@file` whose type goes by its ending.
+ * A context item from the command line: `name=text`, `name=@file`, or `name=@https://…` for what lies in
+ * another store. The type of the latter two goes by their ending; a digest may follow a URI as
+ * `#sha-256:…`.
  *
  * @throws ThroughlineError `invalid`, `too-large`.
  */
@@ -29,7 +32,7 @@ export function inputOf(given: string): OfferedContent {
   if (name === undefined || value === undefined) {
     throw new ThroughlineError(
       'invalid',
-      `--input ${given}: give name=text, or name=@file for the content of a file`,
+      `--input ${given}: give name=text, name=@file for the content of a file, or name=@https://… for what lies in another store`,
     );
   }
   if (!value.startsWith('@')) {
@@ -37,6 +40,7 @@ export function inputOf(given: string): OfferedContent {
     return { name, type: 'text', mediaType: 'text/plain', description, content: value };
   }
   const path = value.slice(1);
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(path)) return elsewhere(name, path);
   const mediaType = mediaTypes[extname(path).toLowerCase()] ?? 'application/octet-stream';
   return {
     name,
@@ -44,5 +48,29 @@ export function inputOf(given: string): OfferedContent {
     mediaType,
     description: `The ${name}, from ${basename(path)}`,
     content: readBytes(path, limits.contentBytes),
+  };
+}
+
+/** Another store gets to see the URI without the digest, which is for whoever reads it. */
+function elsewhere(name: string, given: string): OfferedContent {
+  const [uri = '', ...digests] = given.split('#');
+  const digest = digests.join('#');
+  if (!URL.canParse(uri)) {
+    throw new ThroughlineError('invalid', `--input ${name}: what follows the @ is no URI`);
+  }
+  if (digest !== '' && !digestSchema.safeParse(digest).success) {
+    throw new ThroughlineError(
+      'invalid',
+      `--input ${name}: after the # comes a digest, sha-256: and 64 hexadecimal digits`,
+    );
+  }
+  const { pathname, host } = new URL(uri);
+  const mediaType = mediaTypes[extname(pathname).toLowerCase()] ?? 'application/octet-stream';
+  return {
+    name,
+    type: contextTypeOf(mediaType),
+    mediaType,
+    description: `The ${name}, from ${host}`,
+    content: { uri, ...(digest !== '' && { digest }) },
   };
 }
