@@ -169,6 +169,28 @@ describe('an agent that a language model works for', () => {
     expect(saidBy(task)).toContain('local/reader answered in another form');
   });
 
+  it('hangs up on the model when its task is cancelled', async () => {
+    const asked = Promise.withResolvers<void>();
+    const hungUp = Promise.withResolvers<void>();
+    await using server = await serveChat(() => (response) => {
+      response.once('close', () => hungUp.resolve());
+      asked.resolve();
+    });
+    const env = { THROUGHLINE_MODEL: 'local/slow', THROUGHLINE_MODEL_URL: server.url };
+    const model = await modelFromEnv(env, { retries: 0 });
+    if (model === undefined) throw new Error('The environment names a model.');
+    const handler = modelAgent({ model, instructions: 'You read notes.' });
+    const { url } = await world.serve({ handler, onMessage: ({ text }) => ({ text }) });
+    const { parts, metadata } = await world.handOver(url, notes, asking);
+    const begun = await world.call(url, 'SendMessage', {
+      message: { messageId: 'm-1', role: 'ROLE_USER', parts, metadata },
+      configuration: { returnImmediately: true },
+    });
+    await asked.promise;
+    await world.call(url, 'CancelTask', { id: begun.result?.task?.id });
+    await hungUp.promise;
+  }, 20_000);
+
   it('asks nothing when the material is more than it may send', async () => {
     const { task, requests } = await work(reads, { maxInputTokens: 20 });
     expect(task.status.state).toBe('TASK_STATE_FAILED');

@@ -69,6 +69,52 @@ describe('an agent that is served', () => {
     expect(new TextDecoder().decode(stored.bytes)).toBe('13 characters');
   });
 
+  it('puts out what is large by reference, whole, and tells only a little of it', async () => {
+    const rows = 'one of many rows\n'.repeat(20_000);
+    const { url } = await world.serve({
+      onMessage,
+      handler: async (_, io) => {
+        await io.output('rows', 'text/plain', rows);
+        await io.itemDone('one', `${rows.length} characters of rows`);
+      },
+    });
+    const { parts, metadata } = await world.handOver(url, 'x');
+    const task = await world.send(url, parts, { metadata });
+    expect(JSON.stringify(task).length).toBeLessThan(10_000);
+    const reference = task.artifacts?.find(({ artifactId }) => artifactId === 'rows');
+    const uri = reference?.parts[0]?.url ?? '';
+    const whole = await world.hub.master(world.desk).getContent(uri);
+    expect(new TextDecoder().decode(whole.bytes)).toBe(rows);
+  });
+
+  it('keeps apart what is asked of it at the same time', async () => {
+    const both = Promise.withResolvers<void>();
+    let begun = 0;
+    const { url } = await world.serve({
+      onMessage,
+      handler: async (context, io) => {
+        if (++begun === 2) both.resolve();
+        await both.promise;
+        const notes = (await io.fetch(context.ContextItems[0]?.ContextID ?? '')).text();
+        await io.output('summary', 'text/plain', notes);
+        await io.itemDone('one', notes);
+      },
+    });
+    const texts = ['notes of Alice', 'notes of Bob'];
+    const handed = await Promise.all(texts.map((notes) => world.handOver(url, notes)));
+    const tasks = await Promise.all(
+      handed.map(({ parts, metadata }) => world.send(url, parts, { metadata })),
+    );
+    const master = world.hub.master(world.desk);
+    for (const [at, task] of tasks.entries()) {
+      expect(returnedBy(task)?.KeyInformation[0]?.outputabstract).toBe(texts[at]);
+      const summary = task.artifacts?.find(({ artifactId }) => artifactId === 'summary');
+      const stored = await master.getContent(summary?.parts[0]?.url ?? '');
+      expect(new TextDecoder().decode(stored.bytes)).toBe(texts[at]);
+      expect(JSON.stringify(task)).not.toContain(texts[1 - at]);
+    }
+  });
+
   it('gets its texts reduced by the policy, and says which strategy it does not know', async () => {
     const got: unknown[] = [];
     const { url } = await world.serve({
