@@ -1,12 +1,14 @@
 /** The diagnosis by `throughline run`: its process is killed, and the run gone on with by `--resume`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { diagnosis } from '../../examples/diagnosis/play.ts';
 import type { Play } from '../../examples/world/story.ts';
 import { Command } from './command.ts';
 import { also, type Outcome } from './outcome.ts';
-import { ServedStage } from './served-stage.ts';
+import type { Random } from '../chaos/random.ts';
+import { latestMs, lookMs, ServedStage, workMs } from './served-stage.ts';
 import type { Playing, Victim } from './stage.ts';
 
 const workflow = fileURLToPath(new URL('../../examples/diagnosis/workflow.yaml', import.meta.url));
@@ -58,9 +60,16 @@ export class CommandStage extends ServedStage {
     });
   }
 
-  protected override async killMaster(): Promise<Victim> {
+  /** Mostly once it has begun its run; else while it starts or opens the request. */
+  protected override async killMaster(random: Random): Promise<Victim> {
+    const begins = random() < 2 / 3 ? workMs : 0;
+    for (let waited = 0; this.#run?.runId === '' && waited < begins; waited += lookMs) {
+      await sleep(lookMs);
+    }
+    await sleep(random() * latestMs);
+    const atWork = this.#run?.runId !== '';
     await this.#run?.killAndGoOn();
-    return { role: 'master', name: runnerId, atWork: true };
+    return { role: 'master', name: runnerId, atWork };
   }
 
   override async close(): Promise<void> {

@@ -34,11 +34,11 @@ const reports = await runExamplesChaos({
   kills: whole('kills'),
   seed: whole('seed'),
   withinMs: whole('minutes') * 60_000,
-  onKill: (name, { role, name: victim, atWork, after, upAgain }) => {
+  onKill: (name, { role, name: victim, atWork, after, tookMs }) => {
     done += 1;
     const who = role === victim ? role : `${role} ${victim}`;
     const what = atWork ? 'at work' : 'idle';
-    console.error(`  ${done} ${name}: ${who}, ${what}, ${after} ms in, up after ${upAgain} ms`);
+    console.error(`  ${done} ${name}: ${who}, ${what}, ${after} ms in, took ${tookMs} ms`);
   },
 });
 if (!values.json) for (const report of reports) tell(report);

@@ -17,11 +17,11 @@ import { playing, type Playing, type Role, type Stage, type Victim } from './sta
 
 const masterId = 'master';
 const callerId = 'priya';
-/** Milliseconds to wait for an agent to be at work, and how often it is looked. */
-const workMs = 3_000;
-const lookMs = 50;
-/** Milliseconds that an agent is at work when it is killed, at most. */
-const latestMs = 500;
+/** Milliseconds to wait for who is to be killed to be at work, and how often it is looked. */
+export const workMs = 3_000;
+export const lookMs = 50;
+/** Milliseconds that it is at work when it is killed, at most. */
+export const latestMs = 500;
 const fileOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 export class ServedStage implements Stage {
@@ -116,7 +116,7 @@ export class ServedStage implements Stage {
 
   async kill(role: Role, random: Random): Promise<Victim> {
     if (role === 'hub') return killed(this.#hub, { role, name: role, atWork: true });
-    if (role === 'master') return this.killMaster();
+    if (role === 'master') return this.killMaster(random);
     await this.#untilBusy();
     await sleep(random() * latestMs);
     const busy = atWork(readNotes(this.#notes));
@@ -133,7 +133,7 @@ export class ServedStage implements Stage {
     }
   }
 
-  protected killMaster(): Promise<Victim> {
+  protected killMaster(_random: Random): Promise<Victim> {
     return killed(this.#master, { role: 'master', name: masterId, atWork: true });
   }
 
