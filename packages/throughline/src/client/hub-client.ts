@@ -52,6 +52,9 @@ import { masterCalls, type MasterCalls } from './master-calls.ts';
 import { ownConfig, pushCalls, type PushCalls } from './push-calls.ts';
 import { workerCalls, type WorkerCalls } from './worker-calls.ts';
 
+/** Made once: a schema compiles itself at its first use. */
+const written = z.object({ version: z.int() });
+
 type PortName =
   | 'authenticate'
   | 'admit'
@@ -158,10 +161,7 @@ export class HubClient {
   ): Promise<{ version: number }> {
     const path = `/tasks/${segment(record.id)}`;
     const json = { record, observations, pushConfigs: pushConfigs.map(ownConfig) };
-    return this.#call.json(
-      { method: 'PUT', path, json, headers: handedOn(caller) },
-      z.object({ version: z.int() }),
-    );
+    return this.#call.json({ method: 'PUT', path, json, headers: handedOn(caller) }, written);
   }
 
   async listTasks(caller: Acting, query: TaskQuery): Promise<TaskPage> {

@@ -58,6 +58,10 @@ export interface MasterCalls extends Pick<WorkerCalls, 'beat' | 'leave'> {
   ): Promise<void>;
 }
 
+// Made once each: a schema compiles itself at its first use.
+const met = z.object({ participant: z.string() });
+const said = z.object({ assertions: z.array(z.string().nullable()) });
+const issued = z.object({ token: z.string() });
 const version = z.object({ version: z.int() });
 const location = z.object({ activity: z.string(), dialog: z.string(), task: z.string() });
 
@@ -66,12 +70,11 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
   newId: (kind) => makeId(kind, crypto.getRandomValues(new Uint8Array(16))),
   participant: async (party) => {
     const call = { method: 'POST', path: '/participants', json: party, idempotent: true } as const;
-    return (await hub.json(call, z.object({ participant: z.string() }))).participant;
+    return (await hub.json(call, met)).participant;
   },
   // Saying again what is so already changes nothing, hence it may be tried again.
   assert: async (drafts) => {
     const call = { method: 'POST', path: '/assertions', idempotent: true } as const;
-    const said = z.object({ assertions: z.array(z.string().nullable()) });
     return (await hub.json({ ...call, json: { drafts } }, said)).assertions;
   },
   locate: async (taskId) =>
@@ -89,11 +92,11 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
     }),
   callToken: async (request) => {
     const call = { method: 'POST', path: '/call-tokens', idempotent: true } as const;
-    return (await hub.json({ ...call, json: request }, z.object({ token: z.string() }))).token;
+    return (await hub.json({ ...call, json: request }, issued)).token;
   },
   readToken: async (request) => {
     const call = { method: 'POST', path: '/content-tokens', idempotent: true } as const;
-    return (await hub.json({ ...call, json: request }, z.object({ token: z.string() }))).token;
+    return (await hub.json({ ...call, json: request }, issued)).token;
   },
   saveRun: async ({ id, ...json }) =>
     hub.json({ method: 'PUT', path: `/runs/${segment(id)}`, json }, version),
