@@ -28,7 +28,7 @@ const maxKeys = 1_000;
 
 const shapeSchema = z.object({ hash: z.string(), createdAt: z.int(), revoked: z.boolean() });
 const contentSchema = z.object({ principal: principalSchema, label: shortText.exactOptional() });
-export const keyRecords = new Records('key', shapeSchema, contentSchema);
+export const keyRecords = new Records('key', shapeSchema, contentSchema, { remember: 256 });
 type KeyRecord = Kept<z.infer<typeof shapeSchema>, z.infer<typeof contentSchema>>;
 
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import type { Json, RecordQuery, StoredRecord, StoreReader, StoreWriter } from '../store/store.ts';
-import type { KeyBox } from './vault.ts';
+import { Memo } from './memo.ts';
+import { textOf, type KeyBox } from './vault.ts';
 
 /** A place in the store where nothing is: what is asked for in vain reads as much as what is found. */
 export const nowhere = 'none';
@@ -46,11 +47,19 @@ export class Records<S, C> {
   readonly kind: string;
   readonly #shape: z.ZodType<S>;
   readonly #content: z.ZodType<C>;
+  readonly #opened: Memo<C> | undefined;
 
-  constructor(kind: string, shape: z.ZodType<S>, content: z.ZodType<C>) {
+  /** `remember`: contents kept opened, for what is read with nearly every call and sealed for the domain. */
+  constructor(
+    kind: string,
+    shape: z.ZodType<S>,
+    content: z.ZodType<C>,
+    { remember }: { remember?: number } = {},
+  ) {
     this.kind = kind;
     this.#shape = shape;
     this.#content = content;
+    this.#opened = remember === undefined ? undefined : new Memo(remember);
   }
 
   async get(
@@ -123,10 +132,13 @@ export class Records<S, C> {
     const label = `${this.kind}/${key}`;
     const shape = this.#check(this.#shape, record.shape, label);
     const content =
-      box === undefined || sealed === undefined
-        ? undefined
-        : this.#check(this.#content, box.open(label, sealed), label);
+      box === undefined || sealed === undefined ? undefined : this.#contentOf(box, label, sealed);
     return { key, version, sort, index, shape, content };
+  }
+
+  #contentOf(box: KeyBox, label: string, sealed: Uint8Array): C {
+    const open = (): C => this.#check(this.#content, box.open(label, sealed), label);
+    return this.#opened?.get(`${label} ${textOf(sealed)}`, open) ?? open();
   }
 
   #check<T>(schema: z.ZodType<T>, value: unknown, label: string): T {

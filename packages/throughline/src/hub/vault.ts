@@ -10,11 +10,14 @@ import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import type { Store, StoreReader, StoreWriter } from '../store/store.ts';
 import { systemRandom, type Random } from './ids.ts';
+import { Memo } from './memo.ts';
 
 const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 const saltBytes = 16;
+/** Keys of scopes that are kept unwrapped, at most. */
+const keptBoxes = 256;
 
 /** Seals and opens under one key. The label is bound in, so that no sealed piece can take another's place. */
 export class KeyBox {
@@ -39,8 +42,10 @@ export class KeyBox {
       const decipher = createDecipheriv('aes-256-gcm', this.#key, sealed.subarray(0, nonceBytes));
       decipher.setAAD(Buffer.from(label));
       decipher.setAuthTag(sealed.subarray(-tagBytes));
-      const body = sealed.subarray(nonceBytes, -tagBytes);
-      return Buffer.concat([decipher.update(body), decipher.final()]);
+      const plain = decipher.update(sealed.subarray(nonceBytes, -tagBytes));
+      // Gives nothing more, and throws where the tag does not fit.
+      decipher.final();
+      return plain;
     } catch (cause) {
       throw new ThroughlineError(
         'damaged',
@@ -105,6 +110,10 @@ export function sameText(a: string, b: string): boolean {
 
 const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest();
 
+/** Bytes as a name to know them again by. */
+export const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
+
 /** Digest of bytes as the model writes it. */
 export const digestOf = (bytes: Uint8Array): string =>
   `sha-256:${createHash('sha256').update(bytes).digest('hex')}`;
@@ -128,6 +137,8 @@ export class Vault {
   readonly #random: Random;
   readonly #blinding: Uint8Array;
   readonly #wrapping: KeyBox;
+  /** By scope and sealed key: which key holds, and whether one does, the store says each time. */
+  readonly #unwrapped = new Memo<KeyBox>(keptBoxes);
   /** Seals what is kept for the domain itself: API keys, marks, names of participants. */
   readonly domain: KeyBox;
 
@@ -207,6 +218,7 @@ export class Vault {
 
   /** From the commit on nothing that was sealed in the scope can be opened, and nothing is again. */
   async destroy(writer: StoreWriter, scope: string): Promise<void> {
+    this.#unwrapped.clear();
     const shape = { destroyed: true };
     await writer.putRecord({ kind: caseKeyKind, key: scope, sort: 0, index: {}, shape });
     await writer.eraseActivity(scope);
@@ -214,13 +226,17 @@ export class Vault {
 
   /** The same for a scope that may be filled again: what is known of a Participant. */
   async forget(writer: StoreWriter, scope: string): Promise<void> {
+    this.#unwrapped.clear();
     await writer.deleteRecord({ kind: caseKeyKind, key: scope });
     await writer.eraseActivity(scope);
   }
 
   #unwrap(scope: string, { sealed }: { readonly sealed?: Uint8Array }): KeyBox | undefined {
     if (sealed === undefined) return undefined;
-    return new KeyBox(this.#wrapping.openBytes(`${caseKeyKind}/${scope}`, sealed), this.#random);
+    return this.#unwrapped.get(`${scope} ${textOf(sealed)}`, () => {
+      const key = this.#wrapping.openBytes(`${caseKeyKind}/${scope}`, sealed);
+      return new KeyBox(key, this.#random);
+    });
   }
 
   /** The same, made when it is not there yet. */
