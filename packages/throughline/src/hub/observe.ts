@@ -23,12 +23,13 @@ export class Observer {
   async observe(acting: Acting, observations: readonly Observation[]): Promise<void> {
     const seen = parse(observationsSchema, observations, 'observations');
     await this.#deps.store.write(async (writer) => {
-      for (const each of seen) {
+      for (const [first, ...others] of exchanges(seen)) {
         const vantage =
-          each.side === 'client'
-            ? await this.#asClient(writer, acting, each)
-            : await this.#asServer(writer, acting, each);
-        await recordObservations(this.#deps, this.#parts.registries, writer, [each], vantage);
+          first.side === 'client'
+            ? await this.#asClient(writer, acting, first)
+            : await this.#asServer(writer, acting, first);
+        const all = [first, ...others];
+        await recordObservations(this.#deps, this.#parts.registries, writer, all, vantage);
       }
     });
   }
@@ -89,3 +90,22 @@ export class Observer {
     };
   }
 }
+
+type Some = [Observation, ...Observation[]];
+
+/** What a client saw of one exchange stays together; all else stands by itself, in the same order. */
+function exchanges(seen: readonly Observation[]): Some[] {
+  const groups: Some[] = [];
+  for (const each of seen) {
+    const last = groups.at(-1);
+    if (last !== undefined && isSameExchange(last[0], each)) last.push(each);
+    else groups.push([each]);
+  }
+  return groups;
+}
+
+const isSameExchange = (a: Observation, b: Observation): boolean =>
+  a.side === 'client' &&
+  b.side === 'client' &&
+  a.contextId === b.contextId &&
+  a.server.principal === b.server.principal;

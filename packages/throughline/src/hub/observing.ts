@@ -1,5 +1,5 @@
 import { interpret, kindOf, type MakeId, type Resolved } from '../graph/index.ts';
-import type { DraftInput, Observation, Principal } from '../model/index.ts';
+import type { DraftInput, Observation, Party, Principal } from '../model/index.ts';
 import type { StoreWriter } from '../store/store.ts';
 import type { Cases } from './case-records.ts';
 import type { Context } from './contexts.ts';
@@ -80,6 +80,8 @@ class Reading {
   readonly #recorder: Recorder;
   readonly #vantage: Vantage;
   readonly tasks = new Map<string, string>();
+  /** Parties by what is told of them: as a rule the same in all that is observed at once. */
+  readonly #met = new Map<string, string>();
   dialog: string | undefined;
 
   constructor(deps: Deps, registries: Registries, recorder: Recorder, vantage: Vantage) {
@@ -134,17 +136,25 @@ class Reading {
   }
 
   async #parties(seen: Observation): Promise<[client: string, server: string]> {
-    const { participants } = this.#registries;
     const { tenant, observer, authenticated } = this.#vantage;
     const outsider = seen.server.url === undefined && seen.server.principal === undefined;
     const answering = outsider ? { ...seen.server, url: seen.endpoint } : seen.server;
     const self = authenticated?.id === seen.client.principal ? authenticated : undefined;
     const by = { tenant, id: observer };
     const asking = self === undefined ? seen.client : ownParty(self);
-    const client = await meet(this.#recorder, participants, self ?? by, asking);
-    const server = await meet(this.#recorder, participants, by, answering);
+    const client = await this.#meet(self ?? by, asking);
+    const server = await this.#meet(by, answering);
     await this.#recorder.workspace.need([client, server]);
     return [client, server];
+  }
+
+  async #meet(by: { readonly tenant: string; readonly id: string }, party: Party): Promise<string> {
+    const told = JSON.stringify([by.id, party]);
+    const known = this.#met.get(told);
+    if (known !== undefined) return known;
+    const id = await meet(this.#recorder, this.#registries.participants, by, party);
+    this.#met.set(told, id);
+    return id;
   }
 
   /**
