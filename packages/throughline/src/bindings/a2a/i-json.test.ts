@@ -10,6 +10,8 @@ describe('reading JSON from outside', () => {
     ['{"a":{"x":1},"b":{"x":1},"c":["x","x"]}'],
     ['"text"'],
     ['9007199254740991'],
+    ['[123456789012345,1234567890123456,-0.12345678901234567890,1E5,-1]'],
+    ['{"a\\"b":{"a\\\\":[{}]},"a\\\\":{"a\\\\":true}}'],
     [' [ ] '],
     [nested(32)],
   ])('reads %s as JSON.parse does', (text) => {
@@ -19,6 +21,8 @@ describe('reading JSON from outside', () => {
   it.each([
     ['the same key twice', '{"a":1,"a":2}'],
     ['the same key twice', '{"a":1,"\\u0061":2}'],
+    ['the same key twice', '{"a/":1,"a\\/":2}'],
+    ['the same key twice', '{"a\\\\":1,"b":[],"a\\\\":2}'],
     ['the same key twice', '[{"x":{"a":1, "b":{"a":2}, "a" :3}}]'],
     ['a lone surrogate', '{"a":"\\ud800"}'],
     ['a lone surrogate', '{"\\udfff":1}'],

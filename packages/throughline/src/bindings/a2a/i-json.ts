@@ -38,6 +38,67 @@ function* pieces(text: string): Generator<{ readonly piece: string; readonly ind
  */
 export function parseIJson(text: string, depth: number = limits.jsonDepth): unknown {
   if (!text.isWellFormed()) refuse('a lone surrogate', 0);
+  const members = plainMembers(text, depth);
+  const value: unknown = members === undefined ? undefined : JSON.parse(text);
+  // Of a key that came twice only one is left.
+  if (members !== undefined && membersOf(value) === members) return value;
+  checkPieces(text, depth);
+  return JSON.parse(text);
+}
+
+/** Digits and signs of a number that is surely kept as it is. */
+const sureLength = 15;
+
+/**
+ * How many members the objects of a text have, where that is all there is to look at: undefined where a
+ * string may hide a surrogate, a number is large or small, or the levels are too many.
+ */
+function plainMembers(text: string, depth: number): number | undefined {
+  if (text.includes('\\u')) return undefined;
+  let [members, level] = [0, 0];
+  for (let at = 0; at < text.length; at++) {
+    const first = text.charAt(at);
+    if (first === '"') {
+      at = endOfString(text, at);
+      if (at < 0) return undefined;
+    } else if (first === ':') {
+      members += 1;
+    } else if (first === '{' || first === '[') {
+      level += 1;
+      if (level > depth) return undefined;
+    } else if (first === '}' || first === ']') {
+      level -= 1;
+    } else if (first === '-' || (first >= '0' && first <= '9')) {
+      const begin = at;
+      while (isInNumber(text.charAt(at + 1))) at += 1;
+      if (at - begin >= sureLength) return undefined;
+      if (/e/i.test(text.slice(begin, at + 1))) return undefined;
+    }
+  }
+  return members;
+}
+
+const isInNumber = (char: string): boolean =>
+  (char >= '0' && char <= '9') || ['.', 'e', 'E', '+', '-'].includes(char);
+
+/** Where the string that begins at a quotation mark ends; below 0 where it does not. */
+function endOfString(text: string, begin: number): number {
+  for (let end = text.indexOf('"', begin + 1); ; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (before > begin && text.charAt(before) === '\\') before -= 1;
+    if (end < 0 || (end - before) % 2 === 1) return end;
+  }
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const values: unknown[] = Object.values(value);
+  const own = Array.isArray(value) ? 0 : values.length;
+  return values.reduce((sum: number, each) => sum + membersOf(each), own);
+}
+
+/** Refuses what I-JSON does not allow, piece by piece. */
+function checkPieces(text: string, depth: number): void {
   /** Keys of each open object; `undefined` for an open array. */
   const open: (Set<string> | undefined)[] = [];
   let key: { readonly text: string; readonly at: number } | undefined;
@@ -59,7 +120,6 @@ export function parseIJson(text: string, depth: number = limits.jsonDepth): unkn
     }
     key = first === '"' ? { text: unescape(piece, index), at: index } : undefined;
   }
-  return JSON.parse(text);
 }
 
 /** Same, from bytes; bytes that are not UTF-8 are a SyntaxError too. */
