@@ -117,6 +117,21 @@ describe('shrinking what is compressible', () => {
     expect(report.missed).toBeUndefined();
   });
 
+  it('keeps paths and commands that are asked for as they stand', () => {
+    const command = 'npx throughline serve --data ./hub --store "postgres://db.example/hub?ssl=1"';
+    const path = '/srv/hub/keys/2031-05/domain.key~old (copy).pem';
+    const log = Array.from({ length: 60 }, (_, at) => `${at} The weather was fine again.`);
+    log.splice(12, 0, `To start the hub, this command was run: ${command}`);
+    log.splice(41, 0, `The domain key was found in the file ${path}`);
+    const long = item('log', 'compressible', log.join('\n'));
+    const queries = ['With which command was the hub started?', 'In which file is the domain key?'];
+    const { items, report } = compress([long], policy(0.25), { queries });
+    expect(items[0]?.text).toContain(command);
+    expect(items[0]?.text).toContain(path);
+    expect(report.items[0]?.leftOut?.units).toBeGreaterThan(40);
+    expect(items[0]?.item.ContextURI).toBe('https://hub.test/content/log');
+  });
+
   it('asks what the todo items ask, each with its share of the budget', () => {
     const context = makeAgentContext({
       agent: { id: 'a', name: 'A' },

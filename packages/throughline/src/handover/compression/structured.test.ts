@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { compress } from '../compress.ts';
 import { countTokens } from '../count-tokens.ts';
 import { callGroups, cutCsv, cutJson, cutJsonLines, minifyJson } from './structured.ts';
 import type { Cut } from './units.ts';
@@ -54,6 +55,53 @@ describe('cutting JSON', () => {
   });
 });
 
+const callId = (turn: number, call: number): string => `call-${turn}-${call}.`;
+
+/** Small talk, then so many calls at once and their results, as a framework writes them. */
+function turnOf({ calls, style }: { calls: number; style: string }, at: number): object[] {
+  const ids = Array.from({ length: calls }, (_, of) => callId(at, of));
+  const talk = { role: 'user', content: `Small talk ${at} about the weather and the card` };
+  if (calls === 0) return [talk];
+  const rate = 'The gold card pays two percent cash back';
+  return style === 'openai'
+    ? [
+        talk,
+        { role: 'assistant', tool_calls: ids.map((id) => ({ id, type: 'function' })) },
+        ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: rate })),
+      ]
+    : [
+        talk,
+        { role: 'assistant', content: ids.map((id) => ({ type: 'tool_use', id, name: 'rates' })) },
+        {
+          role: 'user',
+          content: ids.map((id) => ({ type: 'tool_result', tool_use_id: id, content: rate })),
+        },
+      ];
+}
+
+/** What is left of a transcript that is asked about cash back. */
+function compressed(messages: readonly object[], TargetRatio: number, isLines: boolean): string {
+  const text = isLines
+    ? messages.map((each) => JSON.stringify(each)).join('\n')
+    : JSON.stringify(messages);
+  const item = {
+    ContextID: 'transcript',
+    ContextType: 'text' as const,
+    MediaType: isLines ? 'application/x-ndjson' : 'application/json',
+    ContextURI: 'https://hub.test/content/transcript',
+    Description: 'Transcript',
+    Priority: 'compressible' as const,
+  };
+  const policy = {
+    Strategy: 'target_ratio',
+    TargetRatio,
+    LossTolerance: 'low' as const,
+    MustPreserveFields: [],
+  };
+  const queries = ['Which cash back does the gold card pay?'];
+  return compress([{ item, text }], policy, { queries }).items[0]?.text ?? '';
+}
+
 describe('calls and their results', () => {
   it.each([
     [
@@ -97,6 +145,26 @@ describe('calls and their results', () => {
     for (const [at, next] of ring.entries()) {
       if (!together.includes(at)) expect(next).toEqual([]);
     }
+  });
+
+  it('are left out together or not at all, however many there are at once', () => {
+    const turn = fc.record({ calls: fc.nat(3), style: fc.constantFrom('openai', 'anthropic') });
+    const turns = fc.array(turn, { minLength: 3, maxLength: 12 });
+    const ratios = fc.double({ min: 0.1, max: 0.9, noNaN: true });
+    const keepingSome = new Set<boolean>();
+    fc.assert(
+      fc.property(turns, ratios, fc.boolean(), (given, ratio, isLines) => {
+        const text = compressed(given.flatMap(turnOf), ratio, isLines);
+        for (const [at, { calls }] of given.entries()) {
+          const seen = Array.from({ length: calls }, (_, of) => text.split(callId(at, of)).length);
+          // Once where it is called, and once where it is answered.
+          expect([[], seen.map(() => 1), seen.map(() => 3)]).toContainEqual(seen);
+          for (const each of seen) keepingSome.add(each === 3);
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(keepingSome.size).toBe(2);
   });
 });
 
