@@ -98,6 +98,21 @@ describe('the answer of such an agent', () => {
     expect(acceptReturn(context, back).dropped).toEqual([]);
   });
 
+  it('loses none of its words where every item has an output of its own', () => {
+    const back = fromPlain(context, {
+      completed: true,
+      text: 'Mind that May is missing',
+      outputs: [
+        { name: 'sum', abstract: '42' },
+        { name: 'list', abstract: 'row 3' },
+      ],
+    });
+    expect(back.KeyInformation).toEqual([
+      { itemID: 'sum', outputabstract: 'Mind that May is missing\n\n42' },
+      { itemID: 'list', outputabstract: 'row 3' },
+    ]);
+  });
+
   it('leaves every item open and gives its words as the reason when it did not complete', () => {
     const back = fromPlain(context, { completed: false, text: 'No rows', outputs: [] });
     expect(back.ItemStateUpdates.map(({ state }) => state)).toEqual([0, 0]);

@@ -115,16 +115,20 @@ export const abstractLength = 2_000;
 
 /**
  * Maps a plain answer back into the fields that an agent may write. An output named like an item is
- * that item's; the other items share the whole answer. Nothing is evaluated on the agent's behalf:
+ * that item's; the other items share the whole answer, and where there is none its words stand before
+ * the first item's output: what was said is nowhere lost. Nothing is evaluated on the agent's behalf:
  * every criterion is `not_evaluated`, with the outputs as what there is to look at.
  */
 export function fromPlain(sent: AgentContext, answer: PlainAnswer): AgentContext {
-  const whole = [answer.text, ...answer.outputs.map(({ abstract }) => abstract)]
-    .filter((text) => text.trim() !== '')
-    .join('\n\n');
-  const abstracts = sent.todoItems.map(({ itemID }) => {
-    const named = answer.outputs.find(({ name }) => name === itemID);
-    return { itemID, outputabstract: abstractOf(named?.abstract || whole) };
+  const whole = joined([answer.text, ...answer.outputs.map(({ abstract }) => abstract)]);
+  const own = sent.todoItems.map(
+    ({ itemID }) => answer.outputs.find(({ name }) => name === itemID)?.abstract || undefined,
+  );
+  const nobodyShares = !own.includes(undefined);
+  const abstracts = sent.todoItems.map(({ itemID }, at) => {
+    const text = own[at] ?? whole;
+    const isFirst = at === 0 && nobodyShares;
+    return { itemID, outputabstract: abstractOf(isFirst ? joined([answer.text, text]) : text) };
   });
   return {
     ...sent,
@@ -146,6 +150,9 @@ export function fromPlain(sent: AgentContext, answer: PlainAnswer): AgentContext
     },
   };
 }
+
+const joined = (texts: readonly string[]): string =>
+  texts.filter((text) => text.trim() !== '').join('\n\n');
 
 /** What of a text goes into an `outputabstract`: cut with a mark, and never inside a surrogate pair. */
 export function abstractOf(text: string): string {
