@@ -1,11 +1,17 @@
 import { basename, extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { serveAgent, type AgentHandler, type MessageHandler } from '../agent/index.ts';
+import {
+  serveAgent,
+  type AgentHandler,
+  type ForeignContent,
+  type MessageHandler,
+  type ServeAgentOptions,
+} from '../agent/index.ts';
 import { ThroughlineError } from '../errors.ts';
 import { shortText } from '../model/ids.ts';
 import type { Principal } from '../model/principal.ts';
-import { connectAgent } from './wire.ts';
+import { connectAgent, type Connection } from './wire.ts';
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const handler = z.custom<AgentHandler>(isFunction, 'must be a function').optional();
@@ -69,6 +75,8 @@ const given = (fields: z.output<typeof card>): Record<string, string> =>
     ),
   );
 
+type AgentParts = Pick<ServeAgentOptions, 'card' | 'handler' | 'onMessage' | 'onCancel'>;
+
 export interface ServeModuleOptions {
   readonly hubUrl: string;
   /** The agent's own key. */
@@ -77,25 +85,42 @@ export interface ServeModuleOptions {
   readonly port?: number | undefined;
   readonly host?: string | undefined;
   readonly publicUrl?: string | undefined;
+  /** Other stores that it may read from. */
+  readonly foreign?: ForeignContent;
   readonly onFault: (error: unknown) => void;
+}
+
+export interface Served {
+  readonly url: string;
+  /** Takes no more, lets what is under way end for two seconds, and leaves the rest for the next start. */
+  close(): Promise<void>;
 }
 
 /** Serves a loaded agent behind a hub. */
 export async function serveModule(
-  module: AgentModule,
-  options: ServeModuleOptions,
-): Promise<{ url: string; close(): Promise<void> }> {
-  const { hubUrl, key, principal, port, host, publicUrl, onFault } = options;
-  const connection = await connectAgent({ hubUrl, key });
-  const { handler: work, onMessage: answer } = module;
-  const served = await serveAgent({
-    card: module.card,
-    ports: connection.ports,
-    principal,
-    terms: await connection.terms(),
-    onFault,
+  { card: shown, handler: work, onMessage: answer }: AgentModule,
+  { hubUrl, key, ...options }: ServeModuleOptions,
+): Promise<Served> {
+  return serveBehind(await connectAgent({ hubUrl, key }), {
+    ...options,
+    card: shown,
     ...(work !== undefined && { handler: work }),
     ...(answer !== undefined && { onMessage: answer }),
+  });
+}
+
+/** Milliseconds that work under way has when an agent closes. */
+const drainMs = 2_000;
+
+/** Serves an agent with a connection to its hub, which closes with it. */
+export async function serveBehind(
+  connection: Connection,
+  { port, host, publicUrl, ...does }: Omit<ServeModuleOptions, 'hubUrl' | 'key'> & AgentParts,
+): Promise<Served> {
+  const served = await serveAgent({
+    ...does,
+    ports: connection.ports,
+    terms: await connection.terms(),
     ...(port !== undefined && { port }),
     ...(host !== undefined && { host }),
     ...(publicUrl !== undefined && { publicUrl }),
@@ -103,7 +128,7 @@ export async function serveModule(
   return {
     url: served.url,
     close: async () => {
-      await served.close(2_000);
+      await served.close(drainMs);
       await connection.close();
     },
   };

@@ -17,7 +17,8 @@ Exit codes:
   2  the command was given wrongly, or names something that is not built yet
   3  the hub is out of reach
   4  the key is missing or not valid
-  5  a run waits: for an answer, or to be resumed`;
+  5  a run waits: for an answer, or to be resumed
+  130, 143  a run was suspended by Ctrl-C, or by SIGTERM`;
 
 const byCode: Partial<Record<ErrorCode, number>> = {
   invalid: exitCodes.usage,

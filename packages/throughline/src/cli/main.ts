@@ -8,3 +8,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 process.exitCode = await run(process.argv.slice(2), process);
+
+// All is said and closed. An agent's handler that still runs in here, for nobody, does not keep the process.
+const isRead = (): boolean =>
+  [process.stdout, process.stderr].every((each) => !each.writableLength);
+setInterval(() => isRead() && process.exit(), 1_000).unref();

@@ -7,12 +7,13 @@ const never = new AbortController().signal;
 /** Whoever drives a run looks once in a while: so many times that is long enough to be missed. */
 const looksToWait = 3;
 
+const isHeeded = ({ heeded, revision }: RunState): boolean => heeded === revision;
+
 /** Whether another process that drives the run has seen what was decided last. */
 export async function heededElsewhere(
   journal: Journal,
   lookMs: number | undefined,
 ): Promise<boolean> {
-  const isHeeded = ({ heeded, revision }: RunState): boolean => heeded === revision;
   if (lookMs === undefined) return false;
   await until(journal, { lookMs, ms: looksToWait * lookMs }, isHeeded);
   return isHeeded(journal.state);

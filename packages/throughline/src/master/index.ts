@@ -1,4 +1,5 @@
 export { connectOverA2a, type A2aConnectOptions } from './a2a-connection.ts';
+export { lastOutputs, type MasterAnswer } from './answer.ts';
 export { checkPlan, type PlanGround } from './check-plan.ts';
 export type {
   AgentConnection,
@@ -10,10 +11,10 @@ export type {
   Place,
 } from './connection.ts';
 export type { Asking, Grader, GradeRequest, OnQuestion, RunLimits } from './context.ts';
-export type { OnEvent, PlannedSubtask, RunEvent } from './events.ts';
 export { describeEvent } from './describe-event.ts';
 export type { ForeignStores } from './foreign.ts';
 export { localEngine, type DriveRun, type RunEngine } from './engine.ts';
+export type { OnEvent, PlannedSubtask, RunEvent } from './events.ts';
 export {
   redoWhatDepends,
   type InterruptInput,
@@ -31,19 +32,19 @@ export {
   type RunRequest,
   type StartedRun,
   type StoppedWork,
-} from './master.ts';
-export { modelPlanner, modelReplanner, type ModelPlannerOptions } from './model-planner.ts';
   type UserMessage,
-export type { OfferedContent } from './offer.ts';
+} from './master.ts';
 export {
   masterAgent,
   type AskedRun,
   type MasterAgent,
   type MasterAgentOptions,
 } from './master-agent.ts';
+export { modelPlanner, modelReplanner, type ModelPlannerOptions } from './model-planner.ts';
+export type { OfferedContent } from './offer.ts';
+export { contextTypeOf, inputsOf, offerMessage } from './offer-message.ts';
 export { plannedBy, type Planner, type PlanRequest } from './planner.ts';
-export type { MasterPorts, RunStore } from './ports.ts';
-export { contextTypeOf, offerMessage } from './offer-message.ts';
+export type { MasterPorts, RunLeases, RunStore } from './ports.ts';
 export type { RunProgress, SubtaskProgress } from './progress.ts';
 export type { Answer } from './questions.ts';
 export {

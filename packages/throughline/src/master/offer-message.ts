@@ -32,8 +32,8 @@ export function offerMessage(
     part.kind === 'text' && !named.includes(part) ? [part.text] : [],
   );
   if (words.length === 0) return offered;
-  const missing = missingFrom(workflow, new Set(offered.map(({ name }) => name)));
-  const [name = 'request', another] = missing;
+  const isGiven = (name: string): boolean => offered.some((each) => each.name === name);
+  const [name = 'request', another] = inputsOf(workflow).filter((each) => !isGiven(each));
   const common = {
     type: 'text',
     mediaType: 'text/plain',
@@ -43,10 +43,9 @@ export function offerMessage(
   return [{ ...common, name: another === undefined ? name : 'request', content }, ...offered];
 }
 
-/** Names that subtasks need and nobody offers or produces. */
-function missingFrom({ subtasks }: Workflow, offered: ReadonlySet<string>): string[] {
+/** Names of what a workflow needs from outside: neither made by it, nor known of where it runs. */
+export function inputsOf({ subtasks }: Workflow): string[] {
   const made = new Set<string>([
-    ...offered,
     ...Object.values(surroundingNames),
     ...subtasks.flatMap(({ produces }) => produces.map(({ name }) => name)),
   ]);

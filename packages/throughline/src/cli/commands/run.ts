@@ -1,50 +1,69 @@
 import { randomUUID } from 'node:crypto';
-import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
-import type { OnQuestion, RunOptions, StartedRun } from '../../master/index.ts';
+import type { RunOptions, StartedRun } from '../../master/index.ts';
 import type { RunReport } from '../../model/run.ts';
 import { command, hubOf, outputOf, parseOptions, withHub, type Surroundings } from '../command.ts';
+import { defaultDataFolder } from '../data-folder.ts';
 import { exitCodes, Stopped } from '../exit.ts';
 import type { Output } from '../output.ts';
+import type { CarriedOut } from '../run/carry-out.ts';
+import { resumeCommand } from '../run/resume-command.ts';
 import type { Runner } from '../run/runner.ts';
-import type { Shown } from '../run/show-progress.ts';
-import { reportLines } from '../views/run-report.ts';
+import { heededNote, steer, steerings, type Steered, type Steering } from '../run/steer.ts';
+import { openRunLines, reportLines, standLines } from '../views/run-report.ts';
 
 const runSchema = z.object({
   data: z.string(),
   hub: z.string().exactOptional(),
   keyFile: z.string().exactOptional(),
-  agents: z.string(),
+  agents: z.string().exactOptional(),
   input: z.array(z.string()).default([]),
   query: z.string().exactOptional(),
   parallel: z.coerce.number().int().min(1).max(64).exactOptional(),
   resume: z.string().exactOptional(),
-  cancel: z.string().exactOptional(),
   answer: z.string().exactOptional(),
+  open: z.boolean().default(false),
+  status: z.string().exactOptional(),
+  suspend: z.string().exactOptional(),
+  interrupt: z.string().exactOptional(),
+  about: z.string().exactOptional(),
+  cancel: z.string().exactOptional(),
 });
 type Running = z.output<typeof runSchema>;
 
 /** `throughline run`: one workflow to its end, on a hub that is up or for the time being. */
 export const runCommand = (surroundings: Surroundings): Command =>
   withHub(
-    command('run', 'Runs a workflow with its agents to its end', [
+    command('run', 'Runs a workflow with its agents to its end, or steers a run', [
       'run answer.yaml --agents agents.yaml --input letter=@letter.txt',
       'run answer.yaml --agents agents.yaml --query "Answer" --json',
       'run --resume tsk_01h… --agents agents.yaml',
       'run --resume tsk_01h… --agents agents.yaml --answer "In May"',
-      'run --cancel tsk_01h… --agents agents.yaml',
+      'run --open',
+      'run --status tsk_01h…',
+      'run --interrupt tsk_01h… "The bill of May, not of April" --about letter',
+      'run --suspend tsk_01h…',
+      'run --cancel tsk_01h…',
     ]),
   )
-    .argument('[workflow]', 'file with the plan; not with --resume or --cancel')
-    .requiredOption('--agents <file>', 'file that says which agents there are, and where')
-    .option('--input <name=value...>', 'offers text, or with name=@file a file')
+    .argument('[workflow]', 'file with the plan; with --interrupt, what changes')
+    .option('--agents <file>', 'file that says which agents there are, and where')
+    .option(
+      '--input <name=value...>',
+      'offers text, with name=@file a file, with name=@https://… what lies in another store',
+    )
     .option('--query <text>', 'the request in words (default: what the workflow says of itself)')
     .option('--parallel <n>', 'subtasks at work at once (default: 4)')
     .addOption(new Option('--resume <run>', 'goes on with a run').conflicts(['input', 'query']))
-    .addOption(new Option('--cancel <run>', 'ends a run').conflicts(['input', 'query', 'resume']))
     .option('--answer <text>', 'answers what the run that is resumed asks')
+    .option('--open', 'lists the runs that are not over')
+    .option('--status <run>', 'tells how a run stands')
+    .option('--suspend <run>', 'begins nothing more of a run until it is resumed')
+    .option('--interrupt <run>', 'a later requirement: what depends on it is done anew')
+    .option('--about <item>', 'the item that --interrupt corrects (default: the request)')
+    .option('--cancel <run>', 'ends a run, and asks its agents to stop')
     .action(async (path: string | undefined, options: unknown) => {
       const running = parseOptions(runSchema, options);
       checkWhat(path, running);
@@ -55,87 +74,105 @@ export const runCommand = (surroundings: Surroundings): Command =>
       const runner = await Runners.open({
         hub: (running.hub ?? running.keyFile) === undefined ? undefined : () => hubOf(options),
         data: running.data,
-        agents: readAgentsFile(running.agents),
+        agents: running.agents === undefined ? undefined : readAgentsFile(running.agents),
         parallel: running.parallel,
         onFault: (error) => out.note(error instanceof Error ? error.message : String(error)),
       });
       try {
-        const report = await carryOut(surroundings, { out, runner, running, path });
-        await runner.tell(report);
-        await show(out, runner, report, running);
+        await does({ surroundings, out, runner, running, path });
       } finally {
         await runner.close();
       }
     });
 
-function checkWhat(path: string | undefined, { resume, cancel, answer }: Running): void {
-  const named = [path, resume, cancel].filter((each) => each !== undefined);
-  if (named.length !== 1) {
-    throw new ThroughlineError('invalid', 'run: give one of a workflow file, --resume, --cancel');
-  }
-  if (answer !== undefined && resume === undefined) {
-    throw new ThroughlineError('invalid', '--answer: belongs to --resume');
-  }
-}
-
-interface Carried {
+interface Doing {
+  readonly surroundings: Surroundings;
   readonly out: Output;
   readonly runner: Runner;
   readonly running: Running;
   readonly path: string | undefined;
 }
 
-async function carryOut(surroundings: Surroundings, carried: Carried): Promise<RunReport> {
-  const { runner, running, out } = carried;
-  const { master } = runner;
-  if (running.cancel !== undefined) return master.cancel(running.cancel);
-  const { inPipe, onTerminal } = await import('../run/show-progress.ts');
-  let started: StartedRun | undefined;
-  const isTerminal = surroundings.stdout.isTTY === true && !out.json;
-  const shown = isTerminal
-    ? onTerminal(surroundings, out.terminal, () => started?.progress)
-    : inPipe(out.json ? { ...surroundings, stderr: { write: () => undefined } } : surroundings);
-  const stop = new AbortController();
-  const onSignal = (): void => stop.abort(new Error('interrupted'));
-  process.once('SIGINT', onSignal);
-  try {
-    started = await begin(carried, {
-      signal: stop.signal,
-      onEvent: shown.onEvent,
-      ...(isTerminal && { onQuestion: asking(shown) }),
-    });
-    return await started.report;
-  } catch (error) {
-    const runId = started?.progress.runId ?? '';
-    if (!stop.signal.aborted) throw error;
-    if (runId === '') throw new Stopped(exitCodes.failed, 'Nothing was begun.');
-    throw new Stopped(
-      exitCodes.waiting,
-      `Left as it stands; go on with: throughline run --resume ${runId} --agents ${running.agents}`,
+/** What is steered, where it is not the run of this command. */
+const steeringIn = (running: Running): readonly [Steering, string] | undefined =>
+  steerings.flatMap((each) => {
+    const runId = running[each];
+    return runId === undefined ? [] : [[each, runId] as const];
+  })[0];
+
+function checkWhat(path: string | undefined, running: Running): void {
+  const { resume, answer, open, interrupt, about, agents } = running;
+  const words = interrupt === undefined ? path : undefined;
+  const named = [words, resume, open || undefined, ...steerings.map((each) => running[each])];
+  if (named.filter((each) => each !== undefined).length !== 1) {
+    const all = ['--resume', '--open', ...steerings.map((each) => `--${each}`)].join(', ');
+    throw new ThroughlineError('invalid', `run: give one of a workflow file, ${all}`);
+  }
+  if (answer !== undefined && resume === undefined) {
+    throw new ThroughlineError('invalid', '--answer: belongs to --resume');
+  }
+  if (about !== undefined && interrupt === undefined) {
+    throw new ThroughlineError('invalid', '--about: belongs to --interrupt');
+  }
+  if (agents === undefined && (path ?? resume) !== undefined && interrupt === undefined) {
+    throw new ThroughlineError(
+      'invalid',
+      '--agents: name the file that says which agents there are',
     );
-  } finally {
-    process.off('SIGINT', onSignal);
-    shown.end();
   }
 }
 
+async function does(doing: Doing): Promise<void> {
+  const { runner, running, path } = doing;
+  if (running.open) return listOpen(doing);
+  const what = steeringIn(running);
+  if (what !== undefined) {
+    const { about } = running;
+    const steered = await steer(runner.master, ...what, { words: path, about });
+    await runner.tell(steered.report);
+    return showSteered(doing, steered);
+  }
+  const isElsewhere = await answered(doing);
+  if (isElsewhere !== undefined) return showSteered(doing, isElsewhere);
+  const { carryOut } = await import('../run/carry-out.ts');
+  const { surroundings, out } = doing;
+  const ended = await carryOut({
+    surroundings,
+    out,
+    master: runner.master,
+    resume: (runId) => resumeOf(running, runId),
+    begin: (options) => begin(doing, options),
+  });
+  await runner.tell(ended.report);
+  await show(doing, ended);
+}
+
+const resumeOf = (running: Running, runId: string): string =>
+  resumeCommand(runId, running, defaultDataFolder);
+
+/** Hands an answer in; where another process drives the run, that one goes on with it. */
+async function answered({ runner, running }: Doing): Promise<Steered | undefined> {
+  const { resume, answer } = running;
+  const { master } = runner;
+  if (resume === undefined || answer === undefined) return undefined;
+  await master.answer(resume, { id: randomUUID(), text: answer });
+  if (!(await master.heeded(resume))) return undefined;
+  return { report: await master.status(resume), note: await heededNote(master, resume) };
+}
+
 async function begin(
-  { runner, running, path = '' }: Carried,
+  { runner, running, path = '' }: Doing,
   options: RunOptions,
 ): Promise<StartedRun> {
   const { master } = runner;
-  const { resume, answer, input } = running;
-  if (resume !== undefined) {
-    if (answer !== undefined) await master.answer(resume, { id: randomUUID(), text: answer });
-    return master.startAgain(resume, options);
-  }
-  const [{ offerSurroundings, parseWorkflow }, { inputOf }, { readText }] = await Promise.all([
+  const { resume, input } = running;
+  if (resume !== undefined) return master.startAgain(resume, options);
+  const [{ offerSurroundings }, { inputOf }, { readWorkflow }] = await Promise.all([
     import('../../master/index.ts'),
     import('../run/inputs.ts'),
-    import('../run/agents-file.ts'),
+    import('../run/workflow-file.ts'),
   ]);
-  const text = readText(path, 262_144);
-  const workflow = inFile(path, () => parseWorkflow(text));
+  const workflow = readWorkflow(path);
   const given = input.map(inputOf);
   const offered = [...given, ...(await offerSurroundings(workflow, { offered: given }))];
   const query = running.query ?? (workflow.description || workflow.name);
@@ -143,50 +180,44 @@ async function begin(
   return master.start({ taskId, query, workflow, offered }, options);
 }
 
-/** Says in which file what is wrong is. */
-function inFile<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (cause) {
-    if (!(cause instanceof ThroughlineError)) throw cause;
-    throw new ThroughlineError(cause.code, `${path}: ${cause.message}`, { cause });
-  }
-}
-
-/** Asks whoever sits at the terminal; nothing said leaves the question open. */
-const asking =
-  (shown: Shown): OnQuestion =>
-  async ({ signal }) => {
-    shown.pause();
-    const reader = createInterface({ input: process.stdin, output: process.stderr });
-    try {
-      const said = await reader.question('> ', { signal });
-      return said.trim() === '' ? undefined : said;
-    } catch {
-      return undefined;
-    } finally {
-      reader.close();
-    }
-  };
-
-async function show(
-  out: Output,
-  runner: Runner,
-  report: RunReport,
-  { agents }: Running,
-): Promise<void> {
-  const last = report.subtasks.findLast(({ outputs }) => outputs.length > 0)?.outputs ?? [];
+async function show({ out, runner, running }: Doing, ended: CarriedOut): Promise<void> {
+  const { report, signalled } = ended;
+  const { lastOutputs } = await import('../../master/index.ts');
   const texts: [name: string, text: string][] = [];
-  for (const output of last) {
+  for (const output of lastOutputs(report)) {
     const text = await runner.text(output);
     if (text !== undefined) texts.push([output.name, text]);
   }
-  out.result({ run: report, texts: Object.fromEntries(texts) }, () => [
-    ...reportLines(report, texts, out.terminal),
-    ...(report.done
-      ? []
-      : ['', `Go on with: throughline run --resume ${report.runId} --agents ${agents}`]),
+  const resume = report.done ? undefined : resumeOf(running, report.runId);
+  const json = { run: report, texts: Object.fromEntries(texts), ...(resume && { resume }) };
+  out.result(json, () => [
+    ...(signalled === undefined ? reportLines(report, texts, out.terminal) : ['suspended']),
+    ...(resume === undefined ? [] : ['', `Go on with: ${resume}`]),
   ]);
   if (report.status === 'completed') return;
-  throw new Stopped(report.done ? exitCodes.failed : exitCodes.waiting);
+  throw new Stopped(report.done ? exitCodes.failed : (signalled ?? exitCodes.waiting));
+}
+
+function showSteered({ out, running }: Doing, { report, note }: Steered): void {
+  const resume = report.done ? undefined : resumeOf(running, report.runId);
+  out.result({ run: report, ...(note && { note }), ...(resume && { resume }) }, () => [
+    ...standLines(report, out.terminal),
+    ...(note === undefined ? [] : ['', note]),
+    ...(resume === undefined ? [] : [`Go on with: ${resume}`]),
+  ]);
+}
+
+/** Runs that are listed at once. */
+const mostListed = 50;
+
+async function listOpen({ out, runner }: Doing): Promise<void> {
+  const open = await runner.master.openRuns();
+  const reports: RunReport[] = [];
+  for (const runId of open.slice(0, mostListed)) reports.push(await runner.master.status(runId));
+  const runs = reports.map(({ runId, status, taskContext }) => ({
+    runId,
+    status,
+    name: taskContext.TaskName,
+  }));
+  out.result({ runs, total: open.length }, () => openRunLines(runs, open.length, out.terminal));
 }

@@ -1,19 +1,10 @@
 import { HubClient } from '../../client/index.ts';
-import { ThroughlineError } from '../../errors.ts';
-import {
-  checkPlan,
-  createMaster,
-  type KnownAgent,
-  type Master,
-  type OfferedContent,
-  type Workflow,
-} from '../../master/index.ts';
+import { checkPlan, type Master, type OfferedContent, type Workflow } from '../../master/index.ts';
 import { agentKey } from '../agent-key.ts';
-import { loadAgentModule, serveModule } from '../agent-module.ts';
-import { DataFolder, readPrivate } from '../data-folder.ts';
+import { DataFolder } from '../data-folder.ts';
 import { startHub } from '../wire.ts';
-import { resolve } from 'node:path';
 import type { AgentsFile } from './agents-file.ts';
+import { openMaster } from './open-master.ts';
 import { openRequest, tellRequest, type Parties } from './request-task.ts';
 import type { RunReport } from '../../model/run.ts';
 
@@ -24,7 +15,8 @@ export interface RunnerOptions {
   /** The hub that was named; undefined: that of the folder, started where it is not up. */
   readonly hub: (() => { readonly url: string; readonly key: string }) | undefined;
   readonly data: string;
-  readonly agents: AgentsFile;
+  /** Absent: for a command that steers a run which another one drives. */
+  readonly agents: AgentsFile | undefined;
   readonly parallel: number | undefined;
   readonly onFault: (error: unknown) => void;
 }
@@ -44,28 +36,17 @@ export class Runner {
       const hub = options.hub?.() ?? (await hubOfFolder(folder, close, options.onFault));
       const { key, principal } = await agentKey(hub, folder, runnerId);
       const client = new HubClient({ url: hub.url, key });
-      const agents: KnownAgent[] = [];
-      for (const agent of options.agents.agents) {
-        agents.push(await known(agent, { hub, folder, close, options }));
-      }
-      const { prices, limits } = options.agents;
-      const master = createMaster({
-        ports: client.master(),
-        a2a: client,
-        principal,
-        name: runnerId,
-        agents,
-        prices,
-        limits,
-        onFault: options.onFault,
-        ...(options.parallel !== undefined && { parallel: options.parallel }),
-      });
+      const { agents: file, parallel, onFault } = options;
+      const own = { ports: client.master(), a2a: client, principal };
+      const opened = await openMaster({ ...own, hub, folder, agents: file, parallel, onFault });
+      close.push(opened.close);
       const caller = {
         principal: await new HubClient(hub).whoAmI(),
         credential: `Bearer ${hub.key}`,
       };
       const parties = { hub: client, master: principal, caller };
-      return new Runner(master, parties, { close, known: agents.map(({ id }) => id) });
+      const known = opened.agents.map(({ id }) => id);
+      return new Runner(opened.master, parties, { close, known });
     } catch (error) {
       await closeAll(close);
       throw error;
@@ -151,43 +132,4 @@ async function isUp(url: string): Promise<boolean> {
     signal: AbortSignal.timeout(2_000),
   }).catch(() => undefined);
   return answer?.ok === true;
-}
-
-async function known(
-  { id, name = id, description, url, module, behind, keyFile }: AgentsFile['agents'][number],
-  {
-    hub,
-    folder,
-    close,
-    options,
-  }: {
-    hub: { url: string; key: string };
-    folder: DataFolder;
-    close: (() => Promise<void>)[];
-    options: RunnerOptions;
-  },
-): Promise<KnownAgent> {
-  const common = { id, name, ...(description !== undefined && { description }) };
-  if (url !== undefined) {
-    return {
-      ...common,
-      url,
-      ...(behind === 'hub' && keyFile === undefined && { behind }),
-      ...(keyFile !== undefined && {
-        credential: `Bearer ${readPrivate(resolve(options.agents.folder, keyFile))}`,
-      }),
-    };
-  }
-  const loaded = await loadAgentModule(module ?? '', options.agents.folder);
-  const own = await agentKey(hub, folder, id);
-  if (own.principal.id !== id) {
-    throw new ThroughlineError(
-      'unauthenticated',
-      `agent ${id}: to serve it from ${module ?? ''} takes an operator’s key, which can make it one of its own.`,
-    );
-  }
-  const { onFault } = options;
-  const served = await serveModule(loaded, { hubUrl: hub.url, ...own, onFault });
-  close.push(() => served.close());
-  return { ...common, url: served.url, behind: 'hub' };
 }

@@ -1,4 +1,5 @@
 import type { RunReport } from '../../model/run.ts';
+import { table } from '../table.ts';
 import { clean, cleanLine, type Terminal } from '../terminal.ts';
 import { spendingLines, spendingTable } from './spending.ts';
 
@@ -42,6 +43,50 @@ export function reportLines(
     '',
     ...spendingPart(terminal, report),
     paint('dim', `The case: throughline case show ${report.activity}`),
+  ];
+}
+
+/** How a run stands now, with each of its subtasks. */
+export function standLines(report: RunReport, terminal: Terminal): string[] {
+  const { paint } = terminal;
+  const { status, reason, questions, subtasks, runId, activity } = report;
+  const because = reason === undefined ? '' : `: ${clean(reason)}`;
+  const rows = subtasks.map(({ id, status: stands, attempts }) => {
+    const { agent = '', reason: why, notReached } = attempts.at(-1) ?? {};
+    return [id, stands, agent, clean(notReached?.reason ?? why ?? '')];
+  });
+  const columns = [
+    { title: 'subtask' },
+    { title: 'stands' },
+    { title: 'agent' },
+    { title: 'why', flexible: true },
+  ];
+  return [
+    `${paint(['bold', colours[status] ?? 'yellow'], status)}${because}`,
+    paint('dim', runId),
+    ...table(terminal, columns, rows),
+    ...questions.map(({ subtask, text }) => `${subtask ?? 'the Master'} asks: ${clean(text)}`),
+    '',
+    ...spendingPart(terminal, report),
+    paint('dim', `The case: throughline case show ${activity}`),
+  ];
+}
+
+/** Runs that are not over, a line each. */
+export function openRunLines(
+  runs: readonly { readonly runId: string; readonly status: string; readonly name: string }[],
+  total: number,
+  terminal: Terminal,
+): string[] {
+  if (total === 0) return ['No run is open.'];
+  const columns = [{ title: 'run' }, { title: 'stands' }, { title: 'workflow', flexible: true }];
+  return [
+    ...table(
+      terminal,
+      columns,
+      runs.map(({ runId, status, name }) => [runId, status, clean(name)]),
+    ),
+    ...(total > runs.length ? [`… ${total - runs.length} more`] : []),
   ];
 }
 
