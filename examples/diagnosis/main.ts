@@ -2,6 +2,7 @@
  * Collaborative agents: two questions over three papers. One agent finds passages, the next takes the
  * answers out of them, the last looks them up; the Master hands on what each put out, one at a time.
  */
+import { describeSent } from 'throughline/model';
 import { tell } from '../world/story.ts';
 import { whyNot } from '../world/world.ts';
 import { extractor } from './agents.ts';
@@ -37,10 +38,7 @@ await tell({
     const { report } = seen;
     const found = await foundBy(seen.output);
     for (const { itemID, answer, paper } of found) say(`${itemID}: ${answer}\n  (${paper})`);
-    const { handedOver, fullHistory } = report.tokens;
-    say(
-      `\nHanded over ${handedOver} tokens; the full history each time would have been ${fullHistory}.`,
-    );
+    say(`\n${describeSent(report.spent)}.`);
     const open = whyNot(report);
     if (open !== '') say(`Not completed: ${open}`);
     return { result: { found, tokens: report.tokens }, checks: await diagnosis.checks(seen) };

@@ -3,6 +3,7 @@
  * readers look at their own shelf at the same time, and an aggregator chooses what the next step needs.
  */
 import type { RunEvent } from 'throughline/master';
+import { describeSent } from 'throughline/model';
 import { tell, type Check } from '../world/story.ts';
 import { whyNot } from '../world/world.ts';
 import { aggregator } from './agents.ts';
@@ -61,10 +62,7 @@ await tell({
     for (const [at, { question }] of steps.entries()) {
       say(`${at + 1}. ${question}\n   ${chosen[at]?.passage.quote ?? 'nothing'}`);
     }
-    const { handedOver, fullHistory } = report.tokens;
-    say(
-      `\nHanded over ${handedOver} tokens; the full history each time would have been ${fullHistory}.`,
-    );
+    say(`\n${describeSent(report.spent)}.`);
     const open = whyNot(report);
     if (open !== '') say(`Not completed: ${open}`);
     return {

@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { appendFileSync } from 'node:fs';
 import { peerTransports } from 'throughline/a2a';
+import { describeSent } from 'throughline/model';
 import { deskCase } from './cases.ts';
 import { bank } from './bank.ts';
 import type { Check, CheckName } from './story/check-names.ts';
@@ -120,13 +121,9 @@ async function main(): Promise<void> {
     const { contextId, tokens, view, answer } = outcome;
     tell.title('The case');
     throughline(told, 'case', 'show', contextId, '--data', dataDir);
-    const share = Math.round((1 - tokens.handedOver / tokens.fullHistory) * 100);
-    const compared = share < 0 ? `${-share} % more` : `${share} % less`;
     tell.line();
-    tell.say(
-      `Handed over ${tokens.handedOver.toLocaleString('en-US')} tokens where full history would ` +
-        `have been ${tokens.fullHistory.toLocaleString('en-US')} (${compared}).`,
-    );
+    const { handedOver: sent, fullHistory: full } = tokens;
+    tell.say(`In all, ${describeSent({ sent, fullHistory: full })}.`);
     const checks = checked ? checksOf(outcome, one.id, fault) : [];
     if (checks.length > 0) tell.title('Checks');
     for (const { name, ok } of checks) tell.line(`  ${ok ? 'ok    ' : 'NOT OK'} ${name}`);

@@ -3,6 +3,7 @@
  * judges what came back. Canaries stand wherever an agent has nothing to look for; `--fault leak` hands
  * them out.
  */
+import { describeModels } from 'throughline/model';
 import { tell } from '../world/story.ts';
 import { whyNot } from '../world/world.ts';
 import { serveModel } from './model-server.ts';
@@ -33,7 +34,7 @@ await tell({
     const open = whyNot(report);
     if (open !== '') say(`Not completed: ${open}`);
     const { inputTokens, outputTokens } = report.usage;
-    say(`\nModels read ${inputTokens} tokens and wrote ${outputTokens}, as they count.`);
+    say(`\nAs they count, ${describeModels(report.spent) ?? 'models read nothing'}.`);
     const sum = (of: 'inputTokens' | 'outputTokens'): number =>
       server.asked.reduce((all, each) => all + each[of], 0);
     return {

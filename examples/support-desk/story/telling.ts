@@ -1,4 +1,5 @@
 /** What the story says at each of its steps. */
+import { describeSent } from 'throughline/model';
 import { z } from 'zod';
 import { documentOf } from '../knowledge.ts';
 import type { CustomerAnswer } from '../writer.ts';
@@ -38,15 +39,13 @@ function keptBack(withheld: readonly string[]): string {
   return more > 0 ? `${names} and ${more} more` : names;
 }
 
-const count = (tokens: number): string => tokens.toLocaleString('en-US');
-
 /** One line for each hand-over as it goes out. */
 export function tellHandover(tell: Teller, event: unknown): void {
   const { data } = countedSchema.safeParse(event);
   if (data === undefined) return;
-  const { agent, sent, fullHistory, withheld } = data;
+  const { agent, withheld } = data;
   const name = agent.replace('-', ' ').padEnd(15);
-  tell.line(`  → ${name} sent ${count(sent)} tokens, full history ${count(fullHistory)},`);
+  tell.line(`  → ${name} ${describeSent(data)},`);
   tell.line(`    withheld: ${keptBack(withheld)}`);
 }
 

@@ -1,6 +1,6 @@
 import { useState, type ReactElement } from 'react';
 import { Button, Disclosure, DisclosurePanel, Heading } from 'react-aria-components';
-import { describeCompressed, describeModels, describeSent, modelsOf } from 'throughline/model';
+import { describeCompressed, describeModel, describeSent } from 'throughline/model';
 import { useTexts } from '../data/queries.ts';
 import { Icon } from '../ui/icon.tsx';
 import { figure, upperFirst } from '../words/numbers.ts';
@@ -68,8 +68,7 @@ function Models({ usage }: { readonly usage: NonNullable<Handover['usage']> }): 
     <ul className="plain">
       {usage.map((used) => (
         <li key={`${used.model} ${used.money === undefined}`}>
-          <span className="said">{plain(used.model)}</span>{' '}
-          <span className="dim">{describeModels(modelsOf(used)) ?? 'models read nothing'}</span>
+          <span className="said">{plain(describeModel(used))}</span>
         </li>
       ))}
     </ul>

@@ -16,8 +16,7 @@ const columns = [
   'Share',
   'Returned',
   'Compressed',
-  'Models',
-  'Cost',
+  'Models, cost',
   'Withheld',
 ];
 const keyOf = ({ key }: SpendingRow): string => key;
@@ -114,11 +113,12 @@ function Cells({ who, what, spent, withheld }: SpendingRow): ReactElement {
           ? none
           : `${figure(compressed.before)} → ${figure(compressed.after)}`}
       </span>
-      <span role="gridcell" className="cell cell-models number dim">
-        {orNone(used > 0, used)}
-      </span>
-      <span role="gridcell" className="cell cell-cost number" data-none={used === 0}>
-        {describeCost(spent)}
+      <span role="gridcell" className="cell cell-cost number">
+        {used === 0 ? (
+          <span className="dim">{none}</span>
+        ) : (
+          `${figure(used)}, ${describeCost(spent)}`
+        )}
       </span>
       <span role="gridcell" className="cell cell-withheld said" title={names}>
         {names === '' ? <span className="dim">{isSent ? 'nothing' : none}</span> : names}

@@ -196,7 +196,7 @@ describe('case show', () => {
       'tokens    812 tokens sent, 8.9 % of the full history’s 9,120; 140 returned',
     );
     expect(out).toContain('compressed where it was read, from 700 tokens to 175');
-    expect(out).toContain('model     local/reader: read 300 tokens and wrote 90, cost 0.0021');
+    expect(out).toContain('model     local/reader read 300 tokens and wrote 90, cost 0.0021');
     expect(out).toContain('withheld  date of birth, card code');
     expect(out).toContain('out       Gold card terms, section 4 · finding');
     expect(out).toContain('in        Gold card terms, section 4 · terms');

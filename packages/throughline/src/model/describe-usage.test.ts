@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
+  describeCompressed,
   describeCost,
+  describeModel,
   describeModels,
   describeMoney,
   describeSent,
@@ -19,7 +21,7 @@ describe('what was sent', () => {
   it.each([
     [1_204, 9_120, '1,204 tokens sent, 13 % of the full history’s 9,120'],
     [1, 40_000, '1 token sent, < 0.1 % of the full history’s 40,000'],
-    [969, 117, '969 tokens sent, more than the whole history, which was 117'],
+    [969, 117, '969 tokens sent, more than the whole history would have been (117)'],
     [117, 117, '117 tokens sent, 100 % of the full history’s 117'],
     [12, 0, '12 tokens sent, where there was no history yet'],
   ])('as %i of %i reads %j', (sent, fullHistory, words) => {
@@ -28,6 +30,15 @@ describe('what was sent', () => {
 
   it('keeps a decimal of a small share', () => {
     expect([0.004, 0.099, 0.5].map(percent)).toEqual(['0.4\u00a0%', '9.9\u00a0%', '50\u00a0%']);
+  });
+});
+
+describe('what local compression left', () => {
+  it('is not called compressed where all was read', () => {
+    expect(describeCompressed({ before: 700, after: 175 })).toBe(
+      'compressed where it was read, from 700 tokens to 175',
+    );
+    expect(describeCompressed({ before: 547, after: 547 })).toBe('read whole, 547 tokens');
   });
 });
 
@@ -45,6 +56,11 @@ describe('what models cost', () => {
   ])('is never nothing where no price is known', (usage, cell, words) => {
     const spent = spendingOf([], usage);
     expect([describeCost(spent), describeModels(spent)]).toEqual([cell, words]);
+  });
+
+  it('is told of one model by its name', () => {
+    expect(describeModel(used(0.5))).toBe('m read 1,000 tokens and wrote 20, cost 0.5');
+    expect(describeModel(used())).toBe('m read 1,000 tokens and wrote 20, no price known');
   });
 
   it('keeps to the smallest part of a unit that people pay in', () => {

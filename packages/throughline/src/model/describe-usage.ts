@@ -18,7 +18,7 @@ export function describeSent({
   const said = `${tokens(sent)} sent`;
   if (fullHistory === 0) return `${said}, where there was no history yet`;
   return sent > fullHistory
-    ? `${said}, more than the whole history, which was ${figure(fullHistory)}`
+    ? `${said}, more than the whole history would have been (${figure(fullHistory)})`
     : `${said}, ${percent(sent / fullHistory)} of the full history’s ${figure(fullHistory)}`;
 }
 
@@ -39,25 +39,28 @@ export function describeCost({ inputTokens, outputTokens, money, unpriced }: Mod
 }
 
 /** What models used and cost; undefined where none were used. */
-export function describeModels(spent: Models): string | undefined {
-  const { inputTokens, outputTokens, money, unpriced } = spent;
-  if (inputTokens + outputTokens === 0) return undefined;
-  const said = `models read ${tokens(inputTokens)} and wrote ${figure(outputTokens)}`;
+export const describeModels = (spent: Models): string | undefined =>
+  spent.inputTokens + spent.outputTokens === 0 ? undefined : `models ${readAndWrote(spent)}`;
+
+/** The same of one model, which it begins with. */
+export function describeModel({ model, ...used }: Usage): string {
+  const unpriced = used.money === undefined ? used.inputTokens + used.outputTokens : 0;
+  return `${model} ${readAndWrote({ ...used, unpriced })}`;
+}
+
+function readAndWrote({ inputTokens, outputTokens, money, unpriced }: Models): string {
+  const said = `read ${tokens(inputTokens)} and wrote ${figure(outputTokens)}`;
   if (money === undefined) return `${said}, no price known`;
   return unpriced === 0
     ? `${said}, cost ${describeMoney(money)}`
     : `${said}, cost at least ${describeMoney(money)}, no price known for ${figure(unpriced)} of them`;
 }
 
-/** The same of one model. */
-export const modelsOf = (used: Usage): Models => ({
-  ...used,
-  unpriced: used.money === undefined ? used.inputTokens + used.outputTokens : 0,
-});
-
 /** What local compression left, as agents say. */
 export const describeCompressed = ({
   before,
   after,
 }: NonNullable<Spending['compressed']>): string =>
-  `compressed where it was read, from ${tokens(before)} to ${figure(after)}`;
+  before === after
+    ? `read whole, ${tokens(after)}`
+    : `compressed where it was read, from ${tokens(before)} to ${figure(after)}`;

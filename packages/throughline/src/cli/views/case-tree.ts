@@ -2,12 +2,7 @@ import type { Activity } from '../../model/activity.ts';
 import type { Dialog } from '../../model/dialog.ts';
 import type { Relationship } from '../../model/relationship.ts';
 import type { Task } from '../../model/task.ts';
-import {
-  describeCompressed,
-  describeModels,
-  describeSent,
-  modelsOf,
-} from '../../model/describe-usage.ts';
+import { describeCompressed, describeModel, describeSent } from '../../model/describe-usage.ts';
 import type { Handover, Usage } from '../../model/usage.ts';
 import { clean } from '../terminal.ts';
 import { draw, type Line, type Node } from './draw.ts';
@@ -128,8 +123,7 @@ function handoverLines({ terminal: { paint } }: Words, handover: Handover): Line
   ];
 }
 
-const usageText = (used: Usage): string =>
-  [clean(used.model), describeModels(modelsOf(used))?.replace(/^models /, '')].join(': ');
+const usageText = (used: Usage): string => clean(describeModel(used));
 
 /** How it is tied to others: one line each. */
 const tieLines = (words: Words, id: string): Line[] =>
