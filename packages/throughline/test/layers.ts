@@ -49,6 +49,7 @@ const homes: Readonly<Record<string, string>> = {
   '@grpc/grpc-js': 'bindings',
   '@modelcontextprotocol/client': 'bindings',
   '@modelcontextprotocol/server': 'bindings',
+  '@dbos-inc/dbos-sdk': 'master',
   'better-sqlite3': 'store',
   kysely: 'store',
   pg: 'store',

@@ -1,3 +1,4 @@
+import { pause } from '../bindings/a2a/retry.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { RunStore } from './ports.ts';
 import { byModel } from './usage.ts';
@@ -13,6 +14,8 @@ interface Decision {
 
 /** How often one write is made anew because other processes decided something in between. */
 const writeTries = 8;
+/** Milliseconds between two looks whether a write is over. */
+const writeLooksMs = 5;
 
 /**
  * What a run has decided, kept by the hub. A decision counts once `decide` resolved; whoever acts
@@ -70,22 +73,19 @@ export class Journal {
    */
   async look(): Promise<void> {
     // A write finds that out by itself.
-    if (this.#isWriting) return;
-    this.#isWriting = true;
-    try {
-      await this.#takeIn();
-    } finally {
-      this.#isWriting = false;
-      if (this.#waiting.length > 0) void this.#write();
-    }
+    if (!this.#isWriting) await this.#lookAt('own');
   }
 
-  /** The same, whoever drives it now; what this process decided before stands. */
+  /** The same, but whoever drives it now is right to. */
   async giveWay(): Promise<void> {
-    while (this.#isWriting) await sleep(1, never);
+    while (this.#isWriting) await pause(writeLooksMs);
+    await this.#lookAt('any');
+  }
+
+  async #lookAt(driver: 'own' | 'any'): Promise<void> {
     this.#isWriting = true;
     try {
-      await this.#takeIn(true);
+      await this.#takeIn(driver);
     } finally {
       this.#isWriting = false;
       if (this.#waiting.length > 0) void this.#write();
@@ -93,11 +93,12 @@ export class Journal {
   }
 
   /** Whether somebody else wrote since. */
-  async #takeIn(): Promise<boolean> {
+  async #takeIn(driver: 'own' | 'any' = 'own'): Promise<boolean> {
     const stored = await this.#ports.loadRun(this.#state.id);
     if (stored === undefined || stored.version <= this.#version) return false;
     const state = asRunState(stored.state);
-    if (this.#state.driver === this.#self && state.driver !== this.#self) {
+    const isMine = this.#state.driver === this.#self;
+    if (driver === 'own' && isMine && state.driver !== this.#self) {
       throw new ThroughlineError('conflict', `Run ${state.id} is driven by another process now.`);
     }
     this.#state = state;

@@ -7,9 +7,10 @@ import type { RunReport, StopAnswer } from '../model/run.ts';
 import type { Interaction, Workflow, WorkflowInput } from '../model/workflow.ts';
 import type { Connect, KnownAgent } from './connection.ts';
 import type { Grader, OnQuestion, RunLimits } from './context.ts';
+import type { RunEngine } from './engine.ts';
 import type { OnEvent } from './events.ts';
-import type { InterruptInput, Replanner } from './interrupt.ts';
 import type { ForeignStores } from './foreign.ts';
+import type { InterruptInput, Replanner } from './interrupt.ts';
 import type { OfferedContent } from './offer.ts';
 import type { Planner } from './planner.ts';
 import type { MasterPorts, RunStore } from './ports.ts';
@@ -22,20 +23,25 @@ export interface MasterOptions {
   readonly ports: MasterPorts;
   /** Keeps the runs' decisions elsewhere than the hub does. */
   readonly runs?: RunStore;
+  /**
+   * Runs are driven by any number of processes like this one: what one leaves that is gone, another goes
+   * on with by itself. Default: whoever asks for a run drives it, and a run that is left waits for `resume`.
+   */
+  readonly engine?: RunEngine;
   /** Where the client side of A2A tells what it sees: the hub, or a client of it. */
   readonly a2a: Pick<A2aPorts, 'observe'>;
   /** The Master's own principal, whose ports these are. */
   readonly principal: Principal;
   readonly name: string;
   readonly agents: readonly KnownAgent[];
+  /** Stores beside the hub's in which offered content may lie. Default: none. */
+  readonly stores?: ForeignStores;
   /** Plans requests that bring no workflow. */
   readonly planner?: Planner;
   /** How often a planner may try, the first time included. Default 3. */
   readonly planTries?: number;
   /** Decides what a barge-in means. Default: `redoWhatDepends`. */
   readonly replan?: Replanner;
-  /** Stores beside the hub's in which offered content may lie. Default: none. */
-  readonly stores?: ForeignStores;
   /** How agents are reached. Default: over A2A. */
   readonly connect?: Connect;
   /** Plain http to another machine is refused unless this is set. */
@@ -70,15 +76,15 @@ export interface MasterOptions {
   readonly retryMs?: number;
   /** Milliseconds to wait for an agent that is asked to stop. Default 10,000. */
   readonly stopMs?: number;
-}
-
-export interface RunRequest {
   /**
    * Milliseconds between two looks at what other processes of this Master decided about a run that is
    * driven here (to suspend, interrupt or cancel it, an answer). Default: that is found out at the next
-   * write.
+   * write; with an engine, two seconds.
    */
   readonly lookMs?: number;
+}
+
+export interface RunRequest {
   /** A2A task of the request; one run each, so that asking again goes on with it. */
   readonly taskId: string;
   /** The user's words. */
@@ -175,15 +181,20 @@ export interface Master {
    * and answers with what came of it. The run is over whatever they say.
    */
   cancel(runId: string, reason?: string): Promise<Cancelled>;
-  /** How a run stands. @throws ThroughlineError `not-found`. */
-  status(runId: string): Promise<RunReport>;
-  /** Runs that are not done. */
   /**
    * Whether a process that drives the run, this one or another, has seen what was decided last; a run that
    * nobody drives waits for `resume`. Waits for three times `lookMs` at most.
    */
   heeded(runId: string): Promise<boolean>;
+  /** How a run stands. @throws ThroughlineError `not-found`. */
+  status(runId: string): Promise<RunReport>;
+  /** Runs that are not done. */
   openRuns(): Promise<readonly string[]>;
+  /**
+   * Ends this process's part, where it has an engine: takes up nothing more and gives up what it drives,
+   * for others to go on with at once.
+   */
+  close(): Promise<void>;
 }
 
 /** A Master: plans, selects, dispatches, judges; a client of its hub like any other. */

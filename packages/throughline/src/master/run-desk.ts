@@ -8,6 +8,7 @@ import { inSpan } from '../telemetry/span.ts';
 import { connectOverA2a } from './a2a-connection.ts';
 import { Contents } from './contents.ts';
 import type { RunContext } from './context.ts';
+import { RunCarrier, tellingDriver } from './carrier.ts';
 import { Driver, endRun } from './driver.ts';
 import type { RunEvent } from './events.ts';
 import { planInterruption, redoWhatDepends, type InterruptInput } from './interrupt.ts';
@@ -47,6 +48,9 @@ const interruptTries = 8;
 /** Milliseconds to wait for an agent that is asked to stop. */
 const defaultStopMs = 10_000;
 
+/** Milliseconds between two looks at what was decided elsewhere, where several processes are at it. */
+const lookMsOfMany = 2_000;
+
 /** Messages that let a run go on which are kept in mind. */
 const releasedKept = 256;
 
@@ -55,23 +59,38 @@ export class RunDesk implements Master {
   readonly #options: MasterOptions;
   readonly #ports: MasterPorts;
   /** As whom this process drives runs: no other has the same. */
-  readonly #self: string = randomUUID();
+  readonly #self: string;
+  readonly #carrier: RunCarrier | undefined;
   readonly #driven = new Map<string, Driven>();
   readonly #shared = new Map<string, { journal: Promise<Journal | undefined>; users: number }>();
 
   constructor(options: MasterOptions) {
-    this.#options = options;
+    this.#options = options.engine === undefined ? options : { lookMs: lookMsOfMany, ...options };
     this.#ports =
       options.runs === undefined ? options.ports : withRuns(options.ports, options.runs);
+    const { engine, onFault = () => undefined } = options;
+    this.#self = engine?.process ?? randomUUID();
+    this.#carrier =
+      engine &&
+      new RunCarrier({
+        engine,
+        runs: (signal) => this.#patient({ signal }),
+        takeUp: (runId, work) => this.#with(runId, {}, work),
+        drive: (journal, signal) => this.#drive(journal, { signal }),
+        onFault,
+      });
   }
 
   async run(request: RunRequest, options: RunOptions = {}): Promise<RunReport> {
     const ports = this.#patient(options);
     const { task } = await ports.locate(request.taskId);
-    const begin = (): Promise<Journal> => this.#begin(ports, request, options);
+    const begin = (): Promise<Journal> =>
+      this.#begin(ports, request, options).catch((error: unknown) =>
+        this.#begun(ports, task, error),
+      );
     return this.#with(task, { options, begin }, async (journal) => {
       for (const said of request.messages?.slice(1) ?? []) await this.#take(journal, ports, said);
-      return this.#drive(journal, options);
+      return this.#carry(journal, options);
     });
   }
 
@@ -84,7 +103,7 @@ export class RunDesk implements Master {
       if (isHeld(journal.state)) {
         await this.#decide(journal, (draft) => release(draft, this.#now()));
       }
-      return this.#drive(journal, options);
+      return this.#carry(journal, options);
     });
   }
 
@@ -151,8 +170,11 @@ export class RunDesk implements Master {
       }
       const { lookMs, stopMs = defaultStopMs } = this.#options;
       const isHere = this.#at(runId) !== undefined;
-      const isOver = !isHere && (await endedElsewhere(journal, { lookMs, stopMs }));
-      if (!isOver) await this.#drive(journal, {});
+      const isOver =
+        this.#carrier === undefined &&
+        !isHere &&
+        (await endedElsewhere(journal, { lookMs, stopMs }));
+      if (!isOver) await this.#carry(journal, {});
       return { ...reportOf(journal.state), answers: answersOf(journal.state) };
     });
   }
@@ -172,10 +194,15 @@ export class RunDesk implements Master {
     return this.#patient().openRuns();
   }
 
+  async close(): Promise<void> {
+    await this.#carrier?.close();
+  }
+
   readonly #now = (): Date => this.#options.now?.() ?? new Date();
 
   #patient({ signal }: RunOptions = {}): MasterPorts {
-    return patient(this.#ports, signal);
+    const ports = patient(this.#ports, signal);
+    return this.#carrier === undefined ? ports : tellingDriver(ports, this.#self);
   }
 
   /** The run if it is driven in this process now. */
@@ -266,19 +293,26 @@ export class RunDesk implements Master {
           { status: 'waiting' as const, attempts: [], past: 0 },
         ]),
       ),
-      revision: 0,
-      interruptions: [],
       driver: this.#self,
-      suspended: false,
+      revision: 0,
       heeded: 0,
+      interruptions: [],
+      suspended: false,
+      released: [],
       questions: [],
       raised: {},
-      released: [],
       planning,
     };
     const journal = new Journal(ports, this.#self, state, 0);
     await journal.decide();
     return journal;
+  }
+
+  /** Where several processes are asked for the same at once, one begins it. */
+  async #begun(ports: MasterPorts, runId: string, error: unknown): Promise<Journal> {
+    const begun = this.#carrier && (await Journal.load(ports, this.#self, runId));
+    if (begun === undefined) throw error;
+    return begun;
   }
 
   async #plan(
@@ -319,13 +353,20 @@ export class RunDesk implements Master {
     });
   }
 
+  /** Has a run driven to where it stops: here, where no other process does. */
+  async #carry(journal: Journal, options: RunOptions): Promise<RunReport> {
+    if (this.#carrier === undefined) return this.#drive(journal, options);
+    const drive = (own: Journal, signal: AbortSignal): Promise<RunReport> =>
+      this.#drive(own, { ...options, signal });
+    await this.#carrier.carry(journal, drive, options.signal);
+    return reportOf(journal.state);
+  }
+
   /** Drives a run, or waits for who drives it in this process already. */
   async #drive(journal: Journal, options: RunOptions): Promise<RunReport> {
     const { id } = journal.state;
     const driven = this.#at(id);
     if (driven !== undefined) return driven.report;
-    const given = new AbortController();
-    const run = this.#context(journal, options, given.signal);
     const { driver: before } = journal.state;
     if (before !== this.#self && !isDone(journal.state)) {
       await journal.decide((draft) => {
@@ -333,6 +374,8 @@ export class RunDesk implements Master {
       });
       return this.#drive(journal, options);
     }
+    const given = new AbortController();
+    const run = this.#context(journal, options, given.signal);
     const { interaction, parallel = 4 } = this.#options;
     const mode = journal.state.workflow.interaction ?? interaction;
     const most = mode === 'SynchronousContextInteraction' ? 1 : parallel;
@@ -385,9 +428,9 @@ export class RunDesk implements Master {
       now: this.#now,
       retryMs,
       stopMs,
+      lookMs,
       signal: signal === undefined ? given : AbortSignal.any([signal, given]),
     };
-      lookMs,
   }
 }
 

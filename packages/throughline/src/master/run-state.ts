@@ -105,6 +105,8 @@ const attemptSchema = z.object({
   before: z.array(z.string()).default([]),
   /** With whom its Dialog is opened; written before the graph is told. */
   opened: z.object({ participant: idSchema('participant'), managed: management }).optional(),
+  /** Id of the trace that its message went out under, where there was one. */
+  trace: z.string().optional(),
   /** Its message is on the way, as far as anybody knows. */
   asserted: z.boolean().default(false),
   /** Nobody reached the agent yet. */
@@ -163,6 +165,9 @@ const interruptionSchema = z.object({
 });
 export type Interruption = z.infer<typeof interruptionSchema>;
 
+/** How often one run may be interrupted. */
+export const mostInterruptions = 256;
+
 export const limitNames = ['tokens', 'seconds', 'money'] as const;
 export type LimitName = (typeof limitNames)[number];
 
@@ -170,9 +175,6 @@ export type LimitName = (typeof limitNames)[number];
 const runStateSchema = z.object({
   v: z.literal(1),
   id: z.string(),
-/** How often one run may be interrupted. */
-export const mostInterruptions = 256;
-
   /** A2A task of the request. */
   requestTask: foreignId,
   activity: idSchema('activity'),
@@ -183,6 +185,8 @@ export const mostInterruptions = 256;
   taskContext: taskContextSchema,
   items: z.array(runItemSchema),
   subtasks: z.record(z.string(), subtaskStateSchema),
+  /** Process that drives it, or drove it last. */
+  driver: z.string().optional(),
   /** Goes up with each decision from outside, so that one made on older grounds is made anew. */
   revision: z.int().default(0),
   /** Up to which of them the driver has seen. */
@@ -190,15 +194,13 @@ export const mostInterruptions = 256;
   interruptions: z.array(interruptionSchema).max(mostInterruptions).default([]),
   /** Nothing new is begun until it is resumed. */
   suspended: z.boolean().default(false),
-  /** Process that drives it, or drove it last. */
-  driver: z.string().optional(),
+  /** Messages of the user that let it go on. */
+  released: z.array(foreignId).default([]),
   /** It ends before its plan does. */
   ending: z.object({ status: z.enum(['failed', 'cancelled']), reason: z.string() }).optional(),
   /** What the Master itself asked, about a limit. */
   questions: z
     .array(questionSchema.extend({ limit: z.enum(limitNames), by: z.string().optional() }))
-  /** Messages of the user that let it go on. */
-  released: z.array(foreignId).default([]),
     .default([]),
   /** How often a limit was raised by its own amount. */
   raised: z.partialRecord(z.enum(limitNames), z.int()).default({}),

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { done, offered, World } from './conformance.ts';
+import { localEngine, type RunEngine } from './engine.ts';
+import { createMaster, type Master, type RunRequest } from './master.ts';
+import type { MasterPorts } from './ports.ts';
+
+let world: World;
+let free: () => void;
+let begun: string[];
+const masters: Master[] = [];
+
+beforeEach(async () => {
+  world = await World.open();
+  begun = [];
+  const gate = Promise.withResolvers<void>();
+  free = () => gate.resolve();
+  await world.aciAgent('slow', async ({ context, output, message }) => {
+    begun.push(message.messageId);
+    await gate.promise;
+    await output('rate', 'two per cent');
+    return done(context, ['rate']);
+  });
+  await world.aciAgent('asker', async ({ context, output, ask }) => {
+    await output('month', await ask('Of which month?'));
+    return done(context, ['month']);
+  });
+});
+afterEach(async () => {
+  free();
+  for (const master of masters.splice(0)) await master.close();
+  await world.close();
+});
+
+/** A Master in what stands for a process of its own: it shares nothing but the hub. */
+function process(
+  ports: MasterPorts = world.hub.master(world.desk),
+  engine: RunEngine = localEngine(world.hub.master(world.desk)),
+): { master: Master; engine: RunEngine; faults: unknown[] } {
+  const faults: unknown[] = [];
+  const master = createMaster({
+    ports,
+    engine,
+    a2a: world.hub,
+    principal: world.desk,
+    name: 'Desk',
+    agents: world.agents,
+    retryMs: 5,
+    lookMs: 20,
+    onFault: (error) => faults.push(error),
+  });
+  masters.push(master);
+  return { master, engine, faults };
+}
+
+async function request(agent = 'slow'): Promise<RunRequest> {
+  const subtask = {
+    id: 'one',
+    name: 'One',
+    agent,
+    needs: ['terms'],
+    todo: [{ id: 'do', description: 'Do it' }],
+    evaluation: 'relaxed' as const,
+  };
+  const workflow = { name: 'One', subtasks: [subtask] };
+  return { taskId: await world.request('Is it right?'), query: 'Is it right?', workflow, offered };
+}
+
+const atWork = (): Promise<void> => vi.waitFor(() => expect(begun).toHaveLength(1), 20_000);
+const theRun = async (master: Master): Promise<string> => {
+  const [runId = ''] = await master.openRuns();
+  return runId;
+};
+
+describe('several processes of one Master', () => {
+  it('drive a run in one of them, and all who asked for it get its report', async () => {
+    const asked = await request();
+    const [first, second] = [process().master, process().master];
+    const [one, other] = [first.run(asked), second.run(asked)].map((each) =>
+      each.then((report) => report.status),
+    );
+    await atWork();
+    free();
+    expect(await Promise.all([one, other])).toEqual(['completed', 'completed']);
+    expect(begun).toHaveLength(1);
+  });
+
+  it('wait for another one that drives the run, when they are told to resume it', async () => {
+    const asked = await request();
+    const [first, second] = [process().master, process().master];
+    const run = first.run(asked);
+    await atWork();
+    const resumed = second.resume(await theRun(second));
+    free();
+    expect((await resumed).status).toBe('completed');
+    expect((await run).status).toBe('completed');
+    expect(begun).toHaveLength(1);
+  });
+
+  it('go on by themselves with what one left that closed', async () => {
+    const asked = await request();
+    const [first, second] = [process().master, process().master];
+    const run = first.run(asked);
+    run.catch(() => undefined);
+    await atWork();
+    const runId = await theRun(first);
+    await first.close();
+    await expect(run).rejects.toThrow();
+    free();
+    await vi.waitFor(async () => expect((await second.status(runId)).done).toBe(true), 20_000);
+    expect(await second.status(runId)).toMatchObject({ status: 'completed' });
+    expect((await second.status(runId)).subtasks[0]?.attempts).toHaveLength(1);
+    expect(begun).toHaveLength(1);
+  });
+
+  it('leave alone what waits for the user, and go on wherever the answer comes', async () => {
+    const [first, second] = [process().master, process().master];
+    const waiting = await first.run(await request('asker'));
+    expect(waiting.status).toBe('awaiting-input');
+    const { runId } = waiting;
+    await first.close();
+    expect(await world.hub.master(world.desk).leftRuns()).toEqual([]);
+    await second.answer(runId, { id: 'a', text: 'May' });
+    expect((await second.resume(runId)).status).toBe('completed');
+  });
+
+  it('do at once what another one is told while they drive', async () => {
+    const asked = await request();
+    const [first, second] = [process().master, process().master];
+    const run = first.run(asked);
+    await atWork();
+    const cancelled = await second.cancel(await theRun(second));
+    expect(cancelled).toMatchObject({ status: 'cancelled', done: true });
+    expect(cancelled.answers.stopped).toHaveLength(1);
+    expect((await run).status).toBe('cancelled');
+  });
+
+  it('give way to another one that took the run up, and send nothing more', async () => {
+    const asked = await request();
+    const first = process();
+    const run = first.master.run(asked);
+    await atWork();
+    const hub = world.hub.master(world.desk);
+    const second = process();
+    const runId = await theRun(second.master);
+    await vi.waitFor(async () => {
+      // It said nothing for too long, and the hub holds it for gone.
+      await hub.leave({ worker: first.engine.process });
+      expect((await hub.loadRun(runId))?.driver).toBe(second.engine.process);
+    }, 20_000);
+    free();
+    expect((await run).status).toBe('completed');
+    expect((await second.master.status(runId)).subtasks[0]?.attempts).toHaveLength(1);
+    expect(begun).toHaveLength(1);
+    expect([...first.faults, ...second.faults]).toEqual([]);
+  });
+
+  it('drive once what an engine calls for twice, and nothing once it is over', async () => {
+    const asked = await request();
+    const leases = world.hub.master(world.desk);
+    const inner = localEngine(leases);
+    let again: (() => Promise<void>) | undefined;
+    const engine: RunEngine = {
+      ...inner,
+      serve: (drive) =>
+        inner.serve(async (runId) => {
+          again = () => drive(runId);
+          await Promise.all([drive(runId), drive(runId)]);
+        }),
+    };
+    const { master } = process(undefined, engine);
+    const run = master.run(asked);
+    await atWork();
+    free();
+    expect((await run).status).toBe('completed');
+    await again?.();
+    expect(begun).toHaveLength(1);
+  });
+});
