@@ -81,6 +81,10 @@ export interface CriterionFinding {
   readonly passed: boolean;
   /** Names of outputs, or ContextIDs, that show it. */
   readonly evidence: readonly string[];
+  /**
+   * Traces that the Master may see: the id of the one that it called under, or names of outputs that hold
+   * one. Others do not reach it. Default: the one that it called under.
+   */
   readonly traces?: readonly string[];
 }
 
@@ -110,6 +114,11 @@ export interface ReceivedMessage {
   readonly messageId: string;
 }
 
+export interface IncomingMessage extends ReceivedMessage {
+  /** What came before it on this task, oldest first. */
+  readonly earlier: readonly ReceivedMessage[];
+}
+
 export interface MessageIo extends WorkIo {
   /** Says how far the work is, to whoever watches. */
   progress(text: string): void;
@@ -121,11 +130,6 @@ export interface MessageIo extends WorkIo {
  */
 export type MessageHandler = (
   message: IncomingMessage,
-export interface IncomingMessage extends ReceivedMessage {
-  /** What came before it on this task, oldest first. */
-  readonly earlier: readonly ReceivedMessage[];
-}
-
   io: MessageIo,
 ) => Promise<MessageAnswer> | MessageAnswer;
 
@@ -135,6 +139,6 @@ export interface MessageAnswer {
   readonly parts?: readonly Part[];
   /** The text is a question: the task waits for input, and the next message on it comes here again. */
   readonly asks?: true;
-}
   /** How the task ends where it is not completed; the text says why. */
   readonly ends?: 'failed' | 'cancelled';
+}
