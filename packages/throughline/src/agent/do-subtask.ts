@@ -1,5 +1,5 @@
 import type { AgentContext } from '../model/agent-context.ts';
-import { currentTrace } from '../telemetry/trace.ts';
+import { carriedTrace, traceIdOf } from '../telemetry/trace.ts';
 import type { AgentHandler, HandlerIo } from './handler.ts';
 import { Beside } from './beside.ts';
 import { asking } from './do-message.ts';
@@ -80,8 +80,8 @@ export async function doSubtask(
   publisher.state({ state: 'completed' });
 }
 
-/** The trace that this work is in, where there is one: the Master carries on the same. */
+/** The trace that the Master called under, where it said: it sees that one, and none that begins here. */
 function traceRefs(): string[] {
-  const [, traceId] = currentTrace()?.traceparent.split('-') ?? [];
-  return traceId === undefined ? [] : [traceId];
+  const id = traceIdOf(carriedTrace());
+  return id === undefined ? [] : [id];
 }

@@ -1,4 +1,5 @@
 import { acceptReturn, type AcceptedReturn } from '../handover/accept-return.ts';
+import { visibleTraces } from '../handover/visible-traces.ts';
 import { judge, type JudgePolicy, type Verdict } from '../handover/judge.ts';
 import { abstractLength, fromPlain } from '../handover/plain.ts';
 import type { AgentContext } from '../model/agent-context.ts';
@@ -28,8 +29,12 @@ export async function evaluate(
   task: AgentTask,
   outputs: readonly Output[],
 ): Promise<Evaluation> {
-  const { context, dropped } = await accepted(run, attempt, task, outputs);
-  const verdict = await judged(run, subtask, attempt, context, outputs);
+  const returned = await accepted(run, attempt, task, outputs);
+  const evidence = evidenceOf(attempt, outputs);
+  const { trace } = attempt;
+  const visible = trace === undefined ? evidence : new Set([...evidence, trace]);
+  const { context, dropped } = visibleTraces(returned, visible);
+  const verdict = await judged(run, subtask, { attempt, context, evidence }, outputs);
   const missing = subtask.produces
     .filter(({ name }) => !outputs.some((output) => output.name === name))
     .map(({ name }) => `output ${name} was asked for and is not there`);
@@ -65,14 +70,19 @@ async function accepted(
   return acceptReturn(attempt.context, plain);
 }
 
+interface Judged {
+  readonly attempt: Attempt;
+  readonly context: AgentContext;
+  /** What that Dialog was given or produced. */
+  readonly evidence: ReadonlySet<string>;
+}
+
 async function judged(
   run: RunContext,
   subtask: Subtask,
-  attempt: Attempt,
-  context: AgentContext,
+  { attempt, context, evidence }: Judged,
   outputs: readonly Output[],
 ): Promise<Verdict> {
-  const evidence = evidenceOf(attempt, outputs);
   const policy: JudgePolicy = { relaxed: subtask.evaluation === 'relaxed' };
   if (run.grade === undefined) return judge(policy, context, evidence);
   // The grader may cost something: it is asked only about what would stand without it.

@@ -15,6 +15,7 @@ import { lost } from './contents.ts';
 import { composeAnswer, composeMessage, type ComposedMessage } from './message.ts';
 import type { Asked, Attempt } from './run-state.ts';
 import { inSpan, note } from '../telemetry/span.ts';
+import { currentTrace, traceIdOf } from '../telemetry/trace.ts';
 import { fullHistory } from './transcript.ts';
 import { claimsOf } from './usage.ts';
 import type { Subtask } from '../model/workflow.ts';
@@ -318,9 +319,11 @@ class Step {
       { task, dialog, agent, withheld, tokenizer: run.tokenizer, ...tokens },
       texts,
     );
+    const trace = traceIdOf(currentTrace());
     await run.journal.decideAttempt(this.#subtask.id, (attempt) => {
       attempt.tokens = tokens;
       attempt.asserted = true;
+      if (trace !== undefined) attempt.trace = trace;
     });
     run.emit({
       kind: 'handover-counted',

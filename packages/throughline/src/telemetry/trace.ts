@@ -27,6 +27,13 @@ export function traceFrom(headers: { get(name: string): string | null }): Trace 
 export const withTrace = <T>(trace: Trace | undefined, work: () => T): T =>
   storage.run(trace, () => context.with(continued(trace), work));
 
+/** That which came with the call worked on, whatever spans are made here. */
+export const carriedTrace = (): Trace | undefined => storage.getStore();
+
+/** Its trace id, in 32 hexadecimal digits. */
+export const traceIdOf = (trace: Trace | undefined): string | undefined =>
+  trace?.traceparent.split('-')[1];
+
 /** What outgoing calls carry: of the span under way where spans are made, else as it came in. */
 export function currentTrace(): Trace | undefined {
   const carried = storage.getStore();

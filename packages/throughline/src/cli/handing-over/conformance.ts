@@ -59,7 +59,8 @@ export class Handing {
   renewals = 0;
   readonly #served: ServedHubHandle<Hub>;
   readonly #open: { close(ms?: number): Promise<unknown> }[] = [];
-  #agents: MasterOptions['agents'] = [];
+  /** Those that are served, as the Master knows them. */
+  agents: MasterOptions['agents'] = [];
 
   static async open(options: Partial<HubOptions> = {}): Promise<Handing> {
     const served = await serveHub({
@@ -116,7 +117,7 @@ export class Handing {
       ...more,
     });
     this.#open.push(served);
-    this.#agents = [...this.#agents, { id, name: id, url: served.url, behind: 'hub' }];
+    this.agents = [...this.agents, { id, name: id, url: served.url, behind: 'hub' }];
   }
 
   /** A run by a Master behind the hub, asked for by a user; what went wrong before it began is thrown. */
@@ -131,7 +132,7 @@ export class Handing {
       a2a: client,
       principal: of('desk'),
       name: 'Desk',
-      agents: this.#agents,
+      agents: this.agents,
       retryMs: 5,
       ...more,
     });
@@ -153,6 +154,7 @@ export class Handing {
       url: desk.url,
       credential: `Bearer ${await this.keyOf('priya', 'caller')}`,
       self: { kind: 'user', name: 'priya' },
+      carriesTrace: true,
     });
     this.#open.push(user);
     await user.send({ parts: [{ kind: 'text', text: 'Read them' }] });
