@@ -15,6 +15,12 @@ const startMs = 120_000;
 /** Characters of what a process wrote to its log that are kept. */
 const logLength = 8_000;
 
+/** They would not notice that we are gone. */
+const living = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
 /** One run of `throughline …`. */
 export class Command {
   readonly #child: ChildProcess;
@@ -31,9 +37,7 @@ export class Command {
       stdio: [...stdio],
     });
     this.#child = child;
-    // It would not notice that we are gone.
-    const orphan = (): void => void child.kill('SIGKILL');
-    process.once('exit', orphan);
+    living.add(child);
     this.#line.promise.catch(() => undefined);
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#out += text;
@@ -45,7 +49,7 @@ export class Command {
       onLog?.(this.#log);
     });
     this.ended = once(child, 'close').then(([code]: unknown[]) => {
-      process.off('exit', orphan);
+      living.delete(child);
       this.#line.reject(new Error(`throughline ${args[0] ?? ''} ended: ${this.#log}`));
       return typeof code === 'number' ? code : undefined;
     });

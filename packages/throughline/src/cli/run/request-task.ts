@@ -6,6 +6,7 @@ import type { Caller, Principal } from '../../model/principal.ts';
 import type { RunReport } from '../../model/run.ts';
 import type { TaskRecord } from '../../model/task-record.ts';
 import type { AwaitingWhat, TaskState } from '../../model/task.ts';
+import { leftRequests, madeBy } from './left-requests.ts';
 
 export interface Parties {
   /** Client with the Master's own key. */
@@ -40,12 +41,17 @@ const wireStates: Partial<Record<TaskState, string>> = {
 
 /**
  * Opens the A2A task that a run from the command line is for: the request, as a message to the Master would
- * have made it.
+ * have made it. Ends those before it that came to nothing.
+ *
+ * @param pid Process that is to begin the run.
  */
 export async function openRequest(
-  { hub, master, caller }: Parties,
+  parties: Parties,
   query: string,
+  pid = process.pid,
 ): Promise<{ taskId: string; contextId: string }> {
+  await endThoseLeft(parties);
+  const { hub, master, caller } = parties;
   const messageId = randomUUID();
   const payload = `sha-256:${createHash('sha256').update(query).digest('hex')}`;
   const request = { agent: master.id, messageId, referenceTaskIds: [], payload };
@@ -63,9 +69,10 @@ export async function openRequest(
   const history = [
     { messageId, contextId, taskId: record.id, role: 'ROLE_USER', parts: [{ text: query }] },
   ];
-  await hub.saveTask(caller, { ...record, body: bodyOf(record, { history, artifacts: [] }) }, [
+  const body = bodyOf(record, { history, artifacts: [], metadata: madeBy(pid) });
+  await hub.saveTask(caller, { ...record, body }, [
     {
-      ...placeOf({ hub, master, caller }, record),
+      ...placeOf(parties, record),
       kind: 'message',
       messageId,
       taskId: record.id,
@@ -73,7 +80,7 @@ export async function openRequest(
       referenceTaskIds: [],
       resources: [],
     },
-    seenAs({ hub, master, caller }, record),
+    seenAs(parties, record),
   ]);
   return { taskId: record.id, contextId };
 }
@@ -86,6 +93,29 @@ export async function tellRequest(
   const { hub, caller } = parties;
   const before = await hub.loadTask(caller, requestTask);
   if (before === undefined) throw new ThroughlineError('not-found', `task ${requestTask} is gone`);
+  const text = questions.map((question) => question.text).join('\n') || reason;
+  await sayHowItStands(parties, before, status, text);
+}
+
+async function endThoseLeft(parties: Parties): Promise<void> {
+  const reason = 'Its process ended before it had begun the run.';
+  for (const left of await leftRequests(parties)) {
+    try {
+      await sayHowItStands(parties, left, 'failed', reason);
+    } catch (error) {
+      // Another command saw it, too.
+      if (!(error instanceof ThroughlineError) || error.code !== 'conflict') throw error;
+    }
+  }
+}
+
+/** @param before The task as it is stored. */
+async function sayHowItStands(
+  parties: Parties,
+  before: TaskRecord,
+  status: RunReport['status'],
+  text: string | undefined,
+): Promise<void> {
   const { awaiting: _, ...rest } = before;
   const record: TaskRecord = {
     ...rest,
@@ -93,14 +123,14 @@ export async function tellRequest(
     statusAt: new Date().toISOString(),
   };
   if (before.state === record.state && before.awaiting === record.awaiting) return;
-  const text = questions.map((question) => question.text).join('\n') || reason;
-  const body = bodyOf(record, Object(before.body), text);
-  await hub.saveTask(caller, { ...record, body }, [seenAs(parties, record)]);
+  const { history, artifacts } = Object(before.body);
+  const body = bodyOf(record, { history, artifacts }, text);
+  await parties.hub.saveTask(parties.caller, { ...record, body }, [seenAs(parties, record)]);
 }
 
 function bodyOf(
   { id, contextId, state, statusAt }: TaskRecord,
-  { history, artifacts }: { history?: unknown; artifacts?: unknown },
+  kept: { history?: unknown; artifacts?: unknown; metadata?: object | undefined },
   text?: string,
 ): Record<string, unknown> {
   const message = text === undefined ? undefined : agentMessage(id, contextId, text);
@@ -108,8 +138,7 @@ function bodyOf(
     id,
     contextId,
     status: { state: wireStates[state], timestamp: statusAt, ...(message && { message }) },
-    artifacts,
-    history,
+    ...kept,
   };
 }
 
