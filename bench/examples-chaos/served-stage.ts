@@ -18,7 +18,7 @@ import { playing, type Playing, type Role, type Stage, type Victim } from './sta
 const masterId = 'master';
 const callerId = 'priya';
 /** Milliseconds to wait for who is to be killed to be at work, and how often it is looked. */
-export const workMs = 3_000;
+export const workMs = 8_000;
 export const lookMs = 50;
 /** Milliseconds that it is at work when it is killed, at most. */
 export const latestMs = 500;
