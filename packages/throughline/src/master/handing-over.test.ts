@@ -50,7 +50,7 @@ const find = subtask('find', { produces: [{ name: 'rate', description: 'The rate
 
 describe('what an agent is handed', () => {
   it.each(['one of ours', 'a plain one'])(
-    'is nothing of what came before when its plan names nothing: %s',
+    'is nothing of what came before when its plan names nothing (%s)',
     async (kind) => {
       await world.aciAgent('find', finds);
       if (kind === 'a plain one') await world.plainAgent('next', () => ({ text: 'Done' }));

@@ -8,6 +8,7 @@ const requestSchema = z.object({
   model: z.string(),
   messages: z.array(z.object({ role: z.string(), content: z.string() })),
   max_tokens: z.number().optional(),
+  tools: z.unknown().optional(),
   response_format: z
     .object({ type: z.string(), json_schema: z.object({ schema: z.unknown() }).optional() })
     .optional(),
@@ -19,6 +20,7 @@ interface ChatRequest {
   readonly system: string;
   readonly prompt: string;
   readonly schema: unknown;
+  readonly tools: unknown;
   /** Which request of this server it is, from 1. */
   readonly turn: number;
 }
@@ -45,6 +47,7 @@ export async function serveChat(chat: Chat): Promise<ChatServer> {
       system: said('system'),
       prompt: said('user'),
       schema: body.response_format?.json_schema?.schema,
+      tools: body.tools,
       turn: requests.length + 1,
     };
     requests.push(asked);
@@ -52,7 +55,11 @@ export async function serveChat(chat: Chat): Promise<ChatServer> {
     if (typeof given === 'string') complete(response, asked, given);
     else given(response);
   };
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => {
+      response.writeHead(400).end(String(error));
+    });
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
