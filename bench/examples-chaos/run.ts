@@ -30,7 +30,7 @@ export interface Report {
   /** The first of them without a kill. */
   readonly runs: number;
   readonly kills: Readonly<Record<Role, number>>;
-  /** Of them those whose victim had work under way. All struck before a run was over. */
+  /** Of them those whose victim had work of its own under way. */
   readonly amidWork: number;
   /** Messages that went out once more to an agent that knows nothing of the hub. */
   readonly anew: number;
