@@ -1,6 +1,7 @@
 import type { AgentContext } from '../model/agent-context.ts';
 import { carriedTrace, traceIdOf } from '../telemetry/trace.ts';
-import type { AgentHandler, HandlerIo } from './handler.ts';
+import { gradedOutputs, gradeOwn } from './grade-own.ts';
+import type { AgentHandler, HandlerIo, HandlerResult } from './handler.ts';
 import { Beside } from './beside.ts';
 import { asking } from './do-message.ts';
 import { reasonOf, type Work } from './work.ts';
@@ -61,12 +62,21 @@ export async function doSubtask(
       return Promise.resolve();
     },
   };
+  const { graders = {} } = incoming.access ?? {};
+  outputs.keep(gradedOutputs(graders));
+  /** What a grader can't look at now is the Master's to find out. */
+  const checked = (result: HandlerResult): Promise<HandlerResult> =>
+    gradeOwn(progress.soFar(), result, { graders, outputs, reader }).catch((error: unknown) => {
+      io.signal.throwIfAborted();
+      work.fault(error);
+      return result;
+    });
   let returned: AgentContext;
   try {
     const running = async () => handler(structuredClone(context), handlerIo);
     const result = (await Promise.race([question.promise, running()])) ?? {};
     if (result === stillAsking) return;
-    returned = progress.end(result, [...outputs.refs.keys()], traceRefs());
+    returned = progress.end(await checked(result), [...outputs.refs.keys()], traceRefs());
   } catch (error) {
     if (io.signal.aborted) return;
     work.fault(error);

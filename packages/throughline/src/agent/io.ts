@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
+import { isText } from '../handover/media.ts';
 import type { AgentContext } from '../model/agent-context.ts';
 import type { ContentAccess, ContentKeeping, ContentRef } from '../model/content.ts';
 import { foreignId } from '../model/ids.ts';
@@ -118,10 +119,22 @@ export class Outputs {
   readonly #ports: AgentPorts;
   readonly #taskId: string;
   readonly #refs = new Map<string, ContentRef>();
+  readonly #texts = new Map<string, string>();
+  #kept: ReadonlySet<string> = new Set();
 
   constructor(ports: AgentPorts, taskId: string) {
     this.#ports = ports;
     this.#taskId = taskId;
+  }
+
+  /** Keeps the texts of these, for whoever looks at them before they are returned. */
+  keep(names: ReadonlySet<string>): void {
+    this.#kept = names;
+  }
+
+  /** Of one that is kept; undefined when it is not there or no text. */
+  text(name: string): string | undefined {
+    return this.#texts.get(name);
   }
 
   get refs(): ReadonlyMap<string, ContentRef> {
@@ -147,6 +160,9 @@ export class Outputs {
     const output = { ...keeping, taskId: this.#taskId, name, mediaType, bytes };
     const ref = await this.#ports.putOutput(output);
     this.#refs.set(name, ref);
+    if (this.#kept.has(name) && isText(mediaType)) {
+      this.#texts.set(name, new TextDecoder().decode(bytes));
+    }
     return ref;
   }
 }

@@ -27,12 +27,12 @@ export class Progress {
   }
 
   end(result: HandlerResult, evidence: readonly string[], traces: readonly string[]): AgentContext {
-    const context = this.#soFar();
+    const context = this.soFar();
     return { ...context, EvaluationResult: selfCheck(context, result, { evidence, traces }) };
   }
 
   fail(reason: string): AgentContext {
-    const context = this.#soFar();
+    const context = this.soFar();
     return {
       ...context,
       EvaluationResult: {
@@ -44,7 +44,7 @@ export class Progress {
     };
   }
 
-  #soFar(): AgentContext {
+  soFar(): AgentContext {
     const { todoItems } = this.#context;
     return {
       ...this.#context,

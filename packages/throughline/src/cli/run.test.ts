@@ -99,6 +99,24 @@ describe('throughline run', { timeout: 60_000 }, () => {
     expect(code).toBe(0);
   });
 
+  it('has agents check themselves by the graders of the workflow, and tries again', async () => {
+    const graded = workflow.replace(
+      'todo: [{ id: draft',
+      'criteria: [{ id: euros, description: In euros, grade: { by: pattern, of: { output: answer }, pattern: euros } }],\n      todo: [{ id: draft',
+    );
+    writeFileSync(at('graded.yaml'), graded);
+    const words = ['run', at('graded.yaml'), '--agents', at('agents.yaml'), '--json'];
+    const good = await throughline(...words, '--input', 'letter=It is 7 euros.');
+    expect(good.code).toBe(0);
+    const bad = await throughline(...words, '--input', 'letter=It is 7 dollars.');
+    expect(bad.code).toBe(1);
+    const { run: report } = runSchema.parse(JSON.parse(bad.stdout));
+    const reason = expect.stringMatching(/euros is not in output answer/);
+    expect(report).toMatchObject({
+      subtasks: [{ id: 'find' }, { id: 'write', attempts: [{ reason }, { reason }] }],
+    });
+  });
+
   it('gives its report as JSON, and nothing else', async () => {
     const words = ['run', at('answer.yaml'), '--agents', at('agents.yaml')];
     const { code, stdout, stderr } = await throughline(

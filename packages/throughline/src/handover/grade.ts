@@ -8,6 +8,7 @@ import {
   type CriterionGrade,
   type Graded,
   type GraderSpec,
+  type PureGraderSpec,
 } from '../model/grader.ts';
 import { limits } from '../model/limits.ts';
 import { assertWithin } from './json-bounds.ts';
@@ -21,9 +22,6 @@ export interface GradeSubject {
   /** Whole contents of what the agent was given, by ContextID. */
   readonly materials: ReadonlyMap<string, string>;
 }
-
-/** A grader that needs nothing but the subject. */
-export type PureGraderSpec = Extract<GraderSpec, { by: 'schema' | 'pattern' | 'citations' }>;
 
 /** Bytes of a JSON Schema, at most. */
 const schemaBytes = 65_536;

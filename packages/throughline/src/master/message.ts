@@ -6,7 +6,9 @@ import {
   readTokenSeconds,
   renewableSeconds,
   type ContentAccess,
+  type HandedGraders,
 } from '../model/content.ts';
+import { isPure } from '../model/grader.ts';
 import { correlationExtension, type Envelope } from '../model/envelope.ts';
 import { checkHanded } from './check-handed.ts';
 import type { AgentConnection, KnownAgent, OutgoingMessage } from './connection.ts';
@@ -120,7 +122,8 @@ async function accessTo(
   { agent, connection }: { agent: KnownAgent; connection: AgentConnection },
   items: readonly RunItem[],
 ): Promise<ContentAccess | undefined> {
-  if (items.length === 0) return undefined;
+  const graders = gradersOf(run, attempt);
+  if (items.length === 0 && graders === undefined) return undefined;
   const left = (Date.parse(attempt.deadline) - run.now().getTime()) / 1_000;
   const needed = Math.max(1, Math.ceil(left)) + graceSeconds;
   const seconds = Math.min(readTokenSeconds, needed);
@@ -142,16 +145,33 @@ async function accessTo(
     const own = foreign === undefined ? undefined : await stores?.token?.(uri, agent.id);
     entries.push([resource, { digest, size, ...(own !== undefined && { token: own }) }]);
   }
-  return { ...(token !== undefined && { token }), items: Object.fromEntries(entries) };
+  return {
+    ...(token !== undefined && { token }),
+    items: Object.fromEntries(entries),
+    ...(graders && { graders }),
+  };
+}
+
+/** How the agent can find out for itself whether its criteria are met, where data says how. */
+function gradersOf({ journal }: RunContext, { task }: Attempt): HandedGraders | undefined {
+  const { subtasks, workflow } = journal.state;
+  const found = workflow.subtasks.find(({ id }) =>
+    subtasks[id]?.attempts.some((each) => each.task === task),
+  );
+  const graders = (found?.criteria ?? []).flatMap(({ id, grade }) =>
+    grade !== undefined && isPure(grade) ? [[id, grade] as const] : [],
+  );
+  return graders.length === 0 ? undefined : Object.fromEntries(graders);
 }
 
 /** The same, with tokens that count like those that went out, and open nothing wherever they are kept. */
-function blunt({ token, items }: ContentAccess): ContentAccess {
+function blunt({ token, items, ...rest }: ContentAccess): ContentAccess {
   const blunted = Object.entries(items).map(([id, { token: own, ...item }]) => [
     id,
     { ...item, ...(own !== undefined && { token: bluntToken(own) }) },
   ]);
   return {
+    ...rest,
     ...(token !== undefined && { token: bluntToken(token) }),
     items: Object.fromEntries(blunted),
   };

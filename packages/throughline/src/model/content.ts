@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { graderSpecSchema, isPure } from './grader.ts';
 import { digest, foreignId, idSchema, timestamp } from './ids.ts';
 import { limits } from './limits.ts';
 import { selectorSchema } from './resource.ts';
@@ -26,6 +27,16 @@ export const contentKeepingSchema = z.strictObject({
 });
 export type ContentKeeping = z.infer<typeof contentKeepingSchema>;
 
+/** Graders that need nothing but the result, by CriterionID. */
+const handedGradersSchema = z
+  .record(foreignId, graderSpecSchema)
+  .transform((graders) =>
+    Object.fromEntries(
+      Object.entries(graders).flatMap(([id, spec]) => (isPure(spec) ? [[id, spec]] : [])),
+    ),
+  );
+export type HandedGraders = z.infer<typeof handedGradersSchema>;
+
 /**
  * The right to read what is handed over, in a part's or a message's metadata: one token for all that lies
  * in the hub's store, and by ContextID what each piece must be when it comes.
@@ -42,6 +53,8 @@ export const contentAccessSchema = z.object({
       token: z.string().exactOptional(),
     }),
   ),
+  /** How criteria are graded, so that the agent can find out first. */
+  graders: handedGradersSchema.exactOptional(),
 });
 export type ContentAccess = z.infer<typeof contentAccessSchema>;
 

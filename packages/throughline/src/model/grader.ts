@@ -42,6 +42,10 @@ export const graderSpecSchema = z.discriminatedUnion('by', [
   z.strictObject({ by: z.literal('function'), name: foreignId }),
 ]);
 export type GraderSpec = z.infer<typeof graderSpecSchema>;
+/** A grader that needs nothing but the result. */
+export type PureGraderSpec = Extract<GraderSpec, { by: 'schema' | 'pattern' | 'citations' }>;
+export const isPure = (spec: GraderSpec): spec is PureGraderSpec =>
+  spec.by === 'schema' || spec.by === 'pattern' || spec.by === 'citations';
 export type GraderSpecInput = z.input<typeof graderSpecSchema>;
 
 /** One passage that shows something, as answers with citations hold it. */
