@@ -4,7 +4,7 @@ import type { Selector } from '../../model/resource.ts';
 import type { CutMedia } from './ffmpeg.ts';
 import { valueAt } from './json.ts';
 import { type Axis, type Range, selectionOf } from './range.ts';
-import { charOffsets, checkText, lineOffsets, rowOffsets, slices } from './text.ts';
+import { charStarts, checkText, isUtf8, lineStarts, rowStarts, slices } from './text.ts';
 import { cutWave } from './wav.ts';
 
 export interface Piece {
@@ -39,21 +39,24 @@ export async function cut(piece: Piece, selector: Selector, media?: CutMedia): P
     checkText(piece.bytes);
   }
   const bytes = along === 'byte' ? bytesIn(piece.bytes, ranges) : units(piece.bytes, along, ranges);
-  // Bytes out of the middle of a picture are no picture.
-  const isWhole = along !== 'byte' || type.startsWith('text/');
+  const isWhole = along !== 'byte' || isStillText(piece, type, bytes);
   return whole({ mediaType: isWhole ? piece.mediaType : 'application/octet-stream', bytes });
 }
+
+/** Bytes out of the middle of a picture are no picture, and those of half a character no text. */
+const isStillText = (from: Piece, type: string, bytes: Uint8Array): boolean =>
+  type.startsWith('text/') && (isUtf8(bytes) || !isUtf8(from.bytes));
 
 const bytesIn = (bytes: Uint8Array, ranges: readonly Range[]): Uint8Array =>
   new Uint8Array(Buffer.concat(ranges.map(([from, to]) => bytes.subarray(from, to))));
 
-const offsets = { line: lineOffsets, char: charOffsets, row: rowOffsets };
+const startsOf = { line: lineStarts, char: charStarts, row: rowStarts };
 
 const units = (
   bytes: Uint8Array,
   along: Exclude<Axis, 'byte' | 'second'>,
   ranges: readonly Range[],
-): Uint8Array => slices(bytes, offsets[along](bytes), ranges);
+): Uint8Array => slices(bytes, startsOf[along](bytes), ranges);
 
 async function cutTime(
   piece: Piece,

@@ -42,6 +42,17 @@ describe('a part by bytes', () => {
     const picture = await partOf('0123', 'image/png', at('bytes', 'bytes=1-2'));
     expect(picture.mediaType).toBe('application/octet-stream');
   });
+
+  it('is text as long as no character was cut apart, and bytes otherwise', async () => {
+    const of = (value: string) => partOf('aäb€', 'text/plain', at('bytes', value));
+    expect(await of('bytes=1-2')).toMatchObject({ text: 'ä', mediaType: 'text/plain' });
+    for (const value of ['bytes=0-1', 'bytes=2-', 'bytes=5-5']) {
+      expect((await of(value)).mediaType).toBe('application/octet-stream');
+    }
+    const latin = new Uint8Array([0x66, 0xfc, 0x72]);
+    const coded = 'text/plain; charset=iso-8859-1';
+    expect((await partOf(latin, coded, at('bytes', 'bytes=1-1'))).mediaType).toBe(coded);
+  });
 });
 
 describe('a part by positions in text', () => {
@@ -57,6 +68,8 @@ describe('a part by positions in text', () => {
     ['char=2,5', 'e\r\nt'],
     ['char=11,13', 'ée'],
     ['char=14,', 'four'],
+    ['char=16,999999999999999', 'ur'],
+    ['line=3,999999999999999', 'four'],
   ])('%s', async (value, expected) => {
     expect((await partOf(text, 'text/plain', at('text', value))).text).toBe(expected);
   });
@@ -80,6 +93,8 @@ describe('a part by rows of CSV', () => {
     ['row=3-*', 'Bob,c\nEve,"d ""e"""\n'],
     ['row=1;row=3', 'name,note\nBob,c\n'],
     ['row=3;row=1', 'name,note\nBob,c\n'],
+    ['row=1-3;row=2;row=3-4;row=4-1000000000', csv],
+    ['row=4-1000000000', 'Eve,"d ""e"""\n'],
   ])('%s', async (value, expected) => {
     const part = await partOf(csv, 'text/csv; charset=utf-8', at('csv', value));
     expect(part).toMatchObject({ text: expected, mediaType: 'text/csv; charset=utf-8' });
@@ -91,6 +106,8 @@ describe('a part by rows of CSV', () => {
 });
 
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+const memberOf = (text: string) => partOf(text, 'application/json', at('json', '/a/b'));
 
 describe('a part by a JSON Pointer', () => {
   const json = JSON.stringify({ a: { 'b/c~d': [10, { e: 'x' }], '': 7 }, n: null });
@@ -127,6 +144,20 @@ describe('a part by a JSON Pointer', () => {
     expect((await partOf(deep(1_000), type, at('json', '/0'))).text).toBe(deep(999));
     expect(await faultOf(partOf(deep(1_001), type, at('json', '/0')))).toBe('unsupported');
     expect((await partOf('{"a":1,"a":2}', type, at('json', '/a'))).text).toBe('2');
+  });
+
+  it('of what is long and deep is found in one reading', async () => {
+    const list = JSON.stringify(Array.from({ length: 300_000 }, (_, index) => index));
+    const text = `${'['.repeat(900)}${list}${']'.repeat(900)}`;
+    const part = await partOf(text, 'application/json', at('json', '/0'.repeat(900)));
+    expect(part.text).toBe(list);
+  });
+
+  it('of members of one name is in the last of them, or nowhere', async () => {
+    expect((await memberOf('{"a":{"b":1},"a":{"b":2}}')).text).toBe('2');
+    expect(await faultOf(memberOf('{"a":{"b":1},"a":{"c":2}}'))).toBe('invalid');
+    expect(await faultOf(memberOf('{"a":{"b":1},"a":3}'))).toBe('invalid');
+    expect((await memberOf('{"a":{"b":1,"c":{"b":9}},"c":{"b":8}}')).text).toBe('1');
   });
 
   it('is what parsers find there, whatever the text', async () => {
@@ -197,6 +228,8 @@ describe('a selector', () => {
     expect(await faultOf(partOf('01', 'text/plain', at('bytes', 'bytes=2-')))).toBe('invalid');
     expect(await faultOf(partOf('', 'text/plain', at('text', 'line=0,1')))).toBe('invalid');
     expect(await faultOf(partOf('a\n', 'text/csv', at('csv', 'row=2')))).toBe('invalid');
+    const far = at('csv', 'row=999999999-1000000000');
+    expect(await faultOf(partOf('a\n', 'text/csv', far))).toBe('invalid');
   });
 });
 
