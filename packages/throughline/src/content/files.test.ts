@@ -1,6 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -65,6 +75,26 @@ it('serves nothing longer than what is ever put', async () => {
   await content.put(id, new Uint8Array([1]));
   writeFileSync(join(path, id.slice(0, 2), id), new Uint8Array(8_400_000));
   await expect(content.get(id)).rejects.toMatchObject({ code: 'damaged' });
+});
+
+it('reads nothing but files: no link to elsewhere, no pipe that waits, no folder', async () => {
+  const path = folder();
+  const content = await openFileContent({ path });
+  const elsewhere = join(folder(), 'elsewhere');
+  writeFileSync(elsewhere, 'secret');
+  const makes: ((at: string) => void)[] = [
+    (at) => symlinkSync(elsewhere, at),
+    (at) => execFileSync('mkfifo', [at]),
+    (at) => mkdirSync(at),
+  ];
+  for (const make of makes) {
+    const id = newObjectId();
+    await content.put(id, new Uint8Array([1]));
+    const at = join(path, id.slice(0, 2), id);
+    rmSync(at);
+    make(at);
+    await expect(content.get(id)).rejects.toMatchObject({ code: 'damaged' });
+  }
 });
 
 it('says that a folder that is none can’t be used', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { ThroughlineError } from '../errors.ts';
 import {
   checkDelete,
@@ -71,10 +72,12 @@ class FileContent implements ContentDriver {
   async get(id: string): Promise<Uint8Array | undefined> {
     checkId(id);
     return this.#do(async () => {
-      const file = await orMissing(open(join(this.#folderOf(id), id), 'r'));
+      const file = await orMissing(openAsIs(join(this.#folderOf(id), id)));
       if (file === undefined) return undefined;
       try {
-        if ((await file.stat()).size > maxObjectBytes) throw tooLong(id);
+        const found = await file.stat();
+        if (!found.isFile()) throw strange(id);
+        if (found.size > maxObjectBytes) throw tooLong(id);
         return new Uint8Array(await file.readFile());
       } finally {
         await file.close();
@@ -154,6 +157,19 @@ async function sync(folder: string): Promise<void> {
     await handle.close();
   }
 }
+
+/** Neither follows a link to elsewhere nor waits for what writes into a pipe. */
+const asIs = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const openAsIs = async (file: string): Promise<FileHandle> => {
+  try {
+    return await open(file, asIs);
+  } catch (error) {
+    throw codeOf(error) === 'ELOOP' ? strange(basename(file)) : error;
+  }
+};
+
+const strange = (id: string): ThroughlineError =>
+  new ThroughlineError('damaged', `content: in the place of the object ${id} is no file`);
 
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string'
