@@ -39,6 +39,9 @@ const askModel = `
 const readCode = `
   const { treeSitter } = await import('./src/agent/tree-sitter.ts');
   await treeSitter()(['text/x-python']);`;
+const carryRuns = `
+  const { dbosEngine } = await import('./src/master/dbos/dbos-engine.ts');
+  await dbosEngine({ databaseUrl: 'postgres://127.0.0.1:9/x', leases: {}, name: 'desk' });`;
 
 describe('a package that is needed for one thing alone and not installed', () => {
   it.each([
@@ -46,6 +49,7 @@ describe('a package that is needed for one thing alone and not installed', () =>
     ['@ai-sdk/openai-compatible', askModel, 'npm install ai @ai-sdk/openai-compatible'],
     ['web-tree-sitter', readCode, 'npm install web-tree-sitter @vscode/tree-sitter-wasm'],
     ['@vscode/tree-sitter-wasm', readCode, 'npm install web-tree-sitter @vscode/tree-sitter-wasm'],
+    ['@dbos-inc/dbos-sdk', carryRuns, 'npm install @dbos-inc/dbos-sdk'],
   ])('is asked for by name: %s', async (name, script, command) => {
     expect(await without([name], script)).toMatchObject({
       code: 'unsupported',

@@ -66,7 +66,8 @@ const version = z.object({ version: z.int() });
 const location = z.object({ activity: z.string(), dialog: z.string(), task: z.string() });
 
 export const masterCalls = (hub: Caller): MasterCalls => ({
-  ...alive(workerCalls(hub)),
+  beat: (given) => workerCalls(hub).beat(given),
+  leave: (given) => workerCalls(hub).leave(given),
   newId: (kind) => makeId(kind, crypto.getRandomValues(new Uint8Array(16))),
   participant: async (party) => {
     const call = { method: 'POST', path: '/participants', json: party, idempotent: true } as const;
@@ -117,9 +118,4 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
       json: { handover, texts },
       idempotent: true,
     }),
-});
-
-const alive = ({ beat, leave }: WorkerCalls): Pick<WorkerCalls, 'beat' | 'leave'> => ({
-  beat,
-  leave,
 });

@@ -20,6 +20,9 @@ export interface DbosEngineOptions {
 const applicationVersion = 'throughline-1';
 /** Milliseconds in which DBOS must be ready. */
 const launchMs = 30_000;
+/** How often it is launched, where other processes make its tables at the same time; and the longest pause. */
+const launchTries = 8;
+const launchPauseMs = 1_000;
 /** Milliseconds for what runs to end, once the engine is closed. */
 const closeMs = 5_000;
 
@@ -126,22 +129,43 @@ async function launch(
     systemDatabaseUrl: databaseUrl,
     executorID,
     applicationVersion,
-    logger: { info: silent, debug: silent, warn: silent, error: onFault },
+    logger: {
+      info: silent,
+      debug: silent,
+      warn: silent,
+      // What keeps it from being launched is thrown.
+      error: (fault) => DBOS.isInitialized() && onFault(fault),
+    },
   };
-  DBOS.setConfig(config);
   const stop = new AbortController();
   const late = sleep(launchMs, undefined, { signal: stop.signal }).then(() => {
-    throw new ThroughlineError('timeout', 'It did not answer in time.');
+    throw new Error(`it was not ready within ${launchMs / 1_000} seconds`);
   });
   try {
-    await Promise.race([DBOS.launch(), late]);
-  } catch (error) {
-    await DBOS.shutdown().catch(silent);
-    throw failed(error);
+    for (let tries = 1; ; tries++) {
+      DBOS.setConfig(config);
+      try {
+        await Promise.race([DBOS.launch(), late]);
+        return;
+      } catch (error) {
+        await DBOS.shutdown().catch(silent);
+        if (tries === launchTries || !isInTheWay(error)) throw failed(error);
+      }
+      await sleep(Math.random() * launchPauseMs);
+    }
   } finally {
     stop.abort();
     late.catch(silent);
   }
+}
+
+/** SQLSTATEs of what several processes bring about that make the tables of DBOS at the same time. */
+const inTheWay = /^(?:40|23505|42P0[67]|42701|42710)/;
+
+function isInTheWay(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && inTheWay.test(String(error.code))) return true;
+  return ('error' in error && isInTheWay(error.error)) || isInTheWay(error.cause);
 }
 
 /** Id of what a process that is gone left of a run. */
