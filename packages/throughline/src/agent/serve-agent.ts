@@ -50,8 +50,9 @@ export interface ServeAgentOptions {
   readonly foreign?: ForeignContent;
   /**
    * Told after a task was cancelled on request, also one that waits for an answer, where no handler runs:
-   * for what goes on elsewhere because of it, as a Master's run does. A cancellation that is repeated is
-   * told again.
+   * for what goes on elsewhere because of it, as a Master's run does. Told at least once: a cancellation
+   * that is repeated is told again, and at the start all of the last day are, since the process before may
+   * have died in between.
    */
   readonly onCancel?: (taskId: string) => Promise<void> | void;
   readonly now?: () => Date;

@@ -144,6 +144,28 @@ describe('an agent with a Master inside, whose agents ask', () => {
     expect(tasks.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
   });
 
+  it('ends what it handed out also where it died before it was done with a cancellation', async () => {
+    const { desk, deskKey, writerUrl, priya } = await start();
+    const first = await priya.send({ parts: say('40 euros') });
+    await desk.close(0);
+    // One that hears of the cancellation, and does nothing more.
+    const dying = await serve(deskKey, {
+      onMessage: () => ({ text: '' }),
+      onCancel: () => undefined,
+    });
+    const client = await connectA2a({
+      url: dying.url,
+      credential: `Bearer ${await keyOf('priya', 'caller')}`,
+      self: { kind: 'user', name: 'Priya' },
+    });
+    open.push(client);
+    expect((await client.cancel(first.taskId ?? '')).state).toBe('cancelled');
+    await dying.close(0);
+    expect(await desk.master.openRuns()).toHaveLength(1);
+    const later = await serveDesk(deskKey, writerUrl);
+    await vi.waitFor(async () => expect(await later.master.openRuns()).toEqual([]), 20_000);
+  });
+
   it('streams what happens, takes a further message as a barge-in, and answers once', async () => {
     const held = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();

@@ -52,7 +52,10 @@ export interface AgentSideOptions {
   readonly now?: (() => Date) | undefined;
   /** Told of faults that callers do not see in full; must not throw. */
   readonly onFault?: ((error: unknown, about: { taskId?: string }) => void) | undefined;
-  /** Told after a task was cancelled on request, also one that nobody worked on; perhaps more than once. */
+  /**
+   * Told after a task was cancelled on request, also one that nobody worked on; perhaps more than once: at
+   * the start again of all that were cancelled within a day, since the process before may have died first.
+   */
   readonly onCancel?: ((taskId: string) => Promise<void> | void) | undefined;
   readonly waits?: Partial<Waits> | undefined;
 }
@@ -74,7 +77,7 @@ export interface AgentSide {
   readonly now: () => Date;
   readonly newId: () => string;
   readonly onFault: (error: unknown, about: { taskId?: string }) => void;
-  readonly onCancel: (taskId: string) => Promise<void> | void;
+  readonly onCancel: ((taskId: string) => Promise<void> | void) | undefined;
   readonly waits: Waits;
 }
 
@@ -135,7 +138,7 @@ export function agentSide(options: AgentSideOptions): AgentSide {
     now,
     newId: randomUUID,
     onFault,
-    onCancel: options.onCancel ?? (() => undefined),
+    onCancel: options.onCancel,
     waits,
   };
 }

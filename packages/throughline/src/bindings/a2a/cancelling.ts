@@ -9,7 +9,7 @@ import { callContext } from './call.ts';
 import { cancelSeen } from './changes.ts';
 import { statusUpdateOf, type LiveTask } from './live-task.ts';
 import { partyOf } from './live-tasks.ts';
-import { sleep } from './retry.ts';
+import { retrying, sleep } from './retry.ts';
 import { taskOf, Work } from './task-store.ts';
 import { isFinal } from './wire.ts';
 
@@ -42,10 +42,35 @@ function answerFor(side: AgentSide, record: TaskRecord): Task {
 /** What goes on elsewhere for that task may take its time to end; nobody waits for it. */
 async function tellCancelled(side: AgentSide, taskId: string): Promise<void> {
   try {
-    await side.onCancel(taskId);
+    await side.onCancel?.(taskId);
   } catch (error) {
     side.onFault(error, { taskId });
   }
+}
+
+/** Milliseconds for which a cancellation is told again at a start. */
+const toldAgainMs = 86_400_000;
+/** Tasks whose cancellation is told at the same time. */
+const toldAtOnce = 8;
+
+/** Tells of what was cancelled lately: whoever was to be told may have died before it was done with that. */
+export async function tellCancelledBefore(side: AgentSide): Promise<void> {
+  if (side.onCancel === undefined) return;
+  const statusFrom = new Date(side.now().getTime() - toldAgainMs).toISOString();
+  const query = { agent: side.self.principal.id, state: 'cancelled', statusFrom } as const;
+  let cursor: string | undefined;
+  do {
+    const next = { ...query, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await retrying(side.waits.hub, () => side.ports.listTasks(side.self, next));
+    const waiting = [...page.tasks];
+    const tell = async (): Promise<void> => {
+      for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+        await tellCancelled(side, task.id);
+      }
+    };
+    await Promise.all(Array.from({ length: toldAtOnce }, tell));
+    cursor = page.cursor;
+  } while (cursor !== undefined);
 }
 
 async function cancelLive(side: AgentSide, live: LiveTask): Promise<void> {

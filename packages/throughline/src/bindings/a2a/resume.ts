@@ -2,7 +2,7 @@ import { Role, SendMessageRequest, TaskState } from '@a2a-js/sdk';
 import type { TaskRecord } from '../../model/task-record.ts';
 import type { AgentSide } from './agent-side.ts';
 import { callContext } from './call.ts';
-import { endIdle } from './cancelling.ts';
+import { endIdle, tellCancelledBefore } from './cancelling.ts';
 import { partyOf } from './live-tasks.ts';
 import { retrying } from './retry.ts';
 import { senderOf, taskOf } from './task-store.ts';
@@ -15,9 +15,10 @@ const atOnce = 8;
  * Runs the executor again for tasks of this agent that a process which is gone left unfinished: same
  * task, same context, the message it was working on, for the same caller; what is written meanwhile
  * is written by the agent as itself. One of which nobody can say whose it was ends as failed. What waits for input goes on waiting, and what
- * moves meanwhile is left alone. Gives how many it took up, once all of them have come to rest.
+ * moves meanwhile is left alone. What was cancelled lately is told again. Gives how many it took up, once all of them have come to rest.
  */
 export async function resumeTasks(side: AgentSide): Promise<number> {
+  tellCancelledBefore(side).catch((error: unknown) => side.onFault(error, {}));
   if (side.worker !== undefined) return side.worker.start((tasks) => runAgain(side, tasks));
   const agent = side.self.principal.id;
   const waiting: TaskRecord[] = [];
