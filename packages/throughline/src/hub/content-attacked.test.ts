@@ -85,12 +85,12 @@ describe('sealed bytes that somebody changed where they lie', () => {
   });
 });
 
-describe.each(stores)('what is good once (%s)', (_name, open) => {
-  const many = Array.from({ length: 8 });
-  const outcomes = async (tries: Promise<unknown>[]): Promise<string[]> =>
-    (await Promise.allSettled(tries)).map(({ status }) => status).toSorted();
-  const onlyOne = ['fulfilled', ...many.slice(1).map(() => 'rejected')];
+const many = Array.from({ length: 8 });
+const outcomes = async (tries: Promise<unknown>[]): Promise<string[]> =>
+  (await Promise.allSettled(tries)).map(({ status }) => status).toSorted();
+const onlyOne = ['fulfilled', ...many.slice(1).map(() => 'rejected')];
 
+describe.each(stores)('what is good once (%s)', (_name, open) => {
   it('is a proof, however many show it at the same moment', async () => {
     const { scene, master, refs } = await begin(open);
     const [{ uri }] = refs;
