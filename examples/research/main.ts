@@ -2,6 +2,7 @@
  * Independent agents: a question over 20 paragraphs that stand on four shelves. In each step four
  * readers look at their own shelf at the same time, and an aggregator chooses what the next step needs.
  */
+import type { AgentHandler } from 'throughline/agent';
 import type { RunEvent } from 'throughline/master';
 import { describeSent } from 'throughline/model';
 import { tell, type Check } from '../world/story.ts';
@@ -28,7 +29,11 @@ function atTheSameTime(events: readonly RunEvent[]): Check {
 await tell({
   checks: ['answers-found', 'own-shelf-only', 'word-for-word', 'at-the-same-time'],
   tell: async ({ world, fault, say }) => {
-    const inventing = { ...cast.aggregator, handler: aggregator(true) };
+    // In the last step, so that none is lost after it.
+    const last = `passage-${steps.length}`;
+    const invents: AgentHandler = (context, io) =>
+      aggregator(context.todoItems.some(({ itemID }) => itemID === last))(context, io);
+    const inventing = { ...cast.aggregator, handler: invents };
     await world.perform({ ...cast, ...(fault === 'word-for-word' && { aggregator: inventing }) });
     say(`${query}\n`);
     // Broken on purpose: the answers of the last step are looked for on shelves without them.
