@@ -41,7 +41,7 @@ await tell({
       result: { answers, usage: report.usage },
       checks: [
         ...(await checks(seen)),
-        leaks(server.asked),
+        leaks(server.asked, seen.given),
         {
           name: 'usage',
           ok: inputTokens === sum('inputTokens') && outputTokens === sum('outputTokens'),

@@ -49,17 +49,24 @@ async function modelNamed(name: string, url: string): Promise<Model> {
   return model;
 }
 
-/** No prompt has a canary but those of the one agent that the band's text was for. */
-export function leaks(asked: readonly Asked[]): Check {
-  const found = asked.flatMap(({ model, job, prompt }) =>
+/**
+ * Nothing that a model was asked, and nothing that an agent was sent or opened, has a canary: but for the
+ * one agent that the band's text was for.
+ */
+export function leaks(asked: readonly Asked[], given: Seen['given'] = []): Check {
+  const read = [
+    ...asked.map(({ model, job, prompt }) => ({ who: model, what: job, words: prompt })),
+    ...given.map(({ agent, kind, text: words }) => ({ who: agent, what: kind, words })),
+  ];
+  const found = read.flatMap(({ who, what, words }) =>
     Object.entries(canaries).flatMap(([place, canary]) =>
-      prompt.includes(canary) && !(model === 'musician' && canary.includes('band'))
-        ? [`${job} by ${model}: ${place}`]
+      words.includes(canary) && !(who === 'musician' && canary.includes('band'))
+        ? [`${what} for ${who}: ${place}`]
         : [],
     ),
   );
-  const characters = asked.reduce((sum, { prompt }) => sum + prompt.length, 0);
-  return { name: 'leak', ok: found.length === 0 && characters > 0, saw: { found, characters } };
+  const characters = read.reduce((sum, { words }) => sum + words.length, 0);
+  return { name: 'leak', ok: found.length === 0 && asked.length > 0, saw: { found, characters } };
 }
 
 export const toldBy = ({ subtasks }: Seen['report']): string[] =>
