@@ -15,6 +15,10 @@ const workflow = fileURLToPath(new URL('../../examples/diagnosis/workflow.yaml',
 /** What the command line says of an item that comes from a file, around the file's name. */
 const fromFile = /The paper-\d, from (.+?)\.txt/g;
 const runnerId = 'runner';
+/** Exit code of a command that found no hub, and how often, after how many milliseconds, it is given again. */
+const unreachable = 3;
+const mostTries = 50;
+const tryMs = 500;
 
 export class CommandStage extends ServedStage {
   #run: FollowedRun | undefined;
@@ -45,7 +49,9 @@ export class CommandStage extends ServedStage {
       '--input',
       `${name}=@${this.#paper(description)}`,
     ]);
-    const where = ['--agents', this.#agentsFile, '--data', this.folder];
+    // Named, or a command that finds the hub killed would start one of its own.
+    const hub = ['--hub', this.hubUrl, '--key-file', join(this.folder, 'local.key')];
+    const where = ['--agents', this.#agentsFile, '--data', this.folder, ...hub];
     const run = new FollowedRun(['run', workflow, ...where, '--query', query, ...inputs], (id) => [
       'run',
       '--resume',
@@ -107,6 +113,7 @@ class FollowedRun {
   readonly #resume: (runId: string) => readonly string[];
   readonly #over = Promise.withResolvers<void>();
   #command: Command;
+  #tries = 0;
   isOver = false;
   runId = '';
   exitCode = 0;
@@ -128,12 +135,15 @@ class FollowedRun {
   /** A run that said its id is gone on with; one that did not is asked for again. */
   async killAndGoOn(): Promise<void> {
     await this.kill();
-    if (this.isOver) return;
-    this.#command = this.#start(this.runId === '' ? this.#begin : this.#resume(this.runId));
+    if (!this.isOver) this.#goOn();
   }
 
   kill(): Promise<void> {
     return this.#command.kill();
+  }
+
+  #goOn(): void {
+    this.#command = this.#start(this.runId === '' ? this.#begin : this.#resume(this.runId));
   }
 
   #start(args: readonly string[]): Command {
@@ -144,9 +154,15 @@ class FollowedRun {
     return command;
   }
 
-  async #watch({ ended }: Command): Promise<void> {
-    const code = await ended;
+  async #watch(command: Command): Promise<void> {
+    const code = await command.ended;
     if (code === undefined) return;
+    if (code === unreachable && this.#tries < mostTries) {
+      this.#tries += 1;
+      await sleep(tryMs);
+      if (this.#command === command) this.#goOn();
+      return;
+    }
     this.exitCode = code;
     this.isOver = true;
     this.#over.resolve();

@@ -75,7 +75,11 @@ export class ServedStage implements Stage {
   }
 
   protected get operator(): HubClient {
-    return new HubClient({ url: this.#hub?.url ?? '', key: this.#key('local') });
+    return new HubClient({ url: this.hubUrl, key: this.#key('local') });
+  }
+
+  protected get hubUrl(): string {
+    return this.#hub?.url ?? '';
   }
 
   protected get env(): NodeJS.ProcessEnv {
@@ -107,7 +111,7 @@ export class ServedStage implements Stage {
       given: readGiven(this.#notes),
       checks: async (seen) => [
         ...(await this.checks(seen)),
-        ...(asked === undefined ? [] : [leaks(asked)]),
+        ...(asked === undefined ? [] : [leaks(asked, seen.given)]),
       ],
     });
   }
@@ -160,7 +164,7 @@ export class ServedStage implements Stage {
   }
 
   #hubOf(agent: string): HubClient {
-    return new HubClient({ url: this.#hub?.url ?? '', key: this.#key(`agent-${agent}`) });
+    return new HubClient({ url: this.hubUrl, key: this.#key(`agent-${agent}`) });
   }
 
   #key(name: string): string {
