@@ -5,8 +5,10 @@ import { HubClient } from '../../client/index.ts';
 import { Hub, type HubOptions } from '../../hub/index.ts';
 import {
   createMaster,
+  type Master,
   type MasterOptions,
   type OfferedContent,
+  type RunOptions,
   type RunReport,
   type WorkflowInput,
 } from '../../master/index.ts';
@@ -96,7 +98,7 @@ export class Handing {
 
   /** An agent that the Master knows. */
   async serve(
-    handler: AgentHandler,
+    does: AgentHandler | Pick<ServeAgentOptions, 'onMessage'>,
     more: Partial<ServeAgentOptions> = {},
     id = 'worker',
   ): Promise<void> {
@@ -112,7 +114,7 @@ export class Handing {
       card: { name: id, description: id, version: '1' },
       ports,
       principal: of(id),
-      handler,
+      ...(typeof does === 'function' ? { handler: does } : does),
       onFault: (error) => this.faults.push(error),
       ...more,
     });
@@ -120,14 +122,10 @@ export class Handing {
     this.agents = [...this.agents, { id, name: id, url: served.url, behind: 'hub' }];
   }
 
-  /** A run by a Master behind the hub, asked for by a user; what went wrong before it began is thrown. */
-  async run(
-    workflow: WorkflowInput,
-    offered: readonly OfferedContent[],
-    more: Partial<MasterOptions> = {},
-  ): Promise<RunReport> {
+  /** A Master behind the hub, as a process of its own would have it. */
+  async master(more: Partial<MasterOptions> = {}): Promise<Master> {
     const client = await this.clientOf('desk');
-    const master = createMaster({
+    return createMaster({
       ports: client.master(),
       a2a: client,
       principal: of('desk'),
@@ -136,6 +134,17 @@ export class Handing {
       retryMs: 5,
       ...more,
     });
+  }
+
+  /** A run by a Master behind the hub, asked for by a user; what went wrong before it began is thrown. */
+  async run(
+    workflow: WorkflowInput,
+    offered: readonly OfferedContent[],
+    more: Partial<MasterOptions> = {},
+    options: RunOptions = {},
+  ): Promise<RunReport> {
+    const client = await this.clientOf('desk');
+    const master = await this.master(more);
     const reported = Promise.withResolvers<RunReport>();
     reported.promise.catch(() => undefined);
     const desk = await serveAgent({
@@ -143,7 +152,7 @@ export class Handing {
       ports: client.ports(),
       principal: of('desk'),
       onMessage: async ({ text: query }, io) => {
-        const run = master.run({ taskId: io.taskId, query, workflow, offered });
+        const run = master.run({ taskId: io.taskId, query, workflow, offered }, options);
         run.then(reported.resolve, reported.reject);
         await run.catch(() => undefined);
         return { text: 'done' };

@@ -117,6 +117,58 @@ describe('an item that lies in another store', () => {
   });
 });
 
+describe('an item in another store', () => {
+  it('reaches an agent that knows nothing of AgentContexts by value', async () => {
+    const origin = await store('far notes');
+    const told: string[] = [];
+    await world.serve({
+      onMessage: ({ text, parts }) => {
+        told.push(text, JSON.stringify(parts));
+        return { text: 'I read it' };
+      },
+    });
+    const report = await world.run(reading(), [notes({ uri: `${origin}/x` })], {
+      stores: stores(),
+    });
+    expect(report.status).toBe('completed');
+    expect(told.join()).toContain('far notes');
+    expect(told.join()).not.toContain(origin);
+  });
+
+  it('that went away after it was handed over costs no result, whoever goes on with the run', async () => {
+    let isThere = true;
+    const origin = await store((_request, response) => {
+      if (isThere) response.end('far notes');
+      else response.writeHead(410).end();
+    });
+    const { promise: gate, resolve: letGo } = Promise.withResolvers<undefined>();
+    const { promise: isRead, resolve: read } = Promise.withResolvers<undefined>();
+    await world.serve(
+      async (context, io) => {
+        await reader(context, io);
+        read(undefined);
+        await gate;
+      },
+      { foreign: createForeignContent(listed) },
+    );
+    const stop = new AbortController();
+    const offered = [notes({ uri: `${origin}/x` })];
+    const { signal } = stop;
+    const first = world.run(reading(), offered, { stores: stores() }, { signal });
+    await isRead;
+    stop.abort(new Error('killed'));
+    await expect(first).rejects.toThrow();
+    isThere = false;
+    const second = await world.master({ stores: stores() });
+    const [runId = ''] = await second.openRuns();
+    const resumed = second.resume(runId);
+    letGo(undefined);
+    const report = await resumed;
+    expect(report.status).toBe('completed');
+    expect(saidBy(report)).toBe('far notes');
+  });
+});
+
 describe('nothing is asked for, and no run begins, with an item', () => {
   it.each([
     ['of a host that is not listed', 'https://elsewhere.test/x', /not on the list/],
