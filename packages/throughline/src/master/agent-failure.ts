@@ -1,4 +1,5 @@
 import { ThroughlineError } from '../errors.ts';
+import type { KnownAgent } from './connection.ts';
 
 /** The agent, or the way to it, failed: everything else is the Master's own trouble. */
 export class AgentFailure extends Error {
@@ -41,4 +42,17 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
       { once: true },
     );
   });
+}
+
+/** Why an agent failed, and what to do where it did not let the call in. */
+export function reasonOf(
+  { code, message }: ThroughlineError,
+  { behind, credential }: Pick<KnownAgent, 'behind' | 'credential'>,
+): string {
+  if (code !== 'unauthenticated') return message;
+  if (credential !== undefined) {
+    return `${message}. Its credential (keyFile in a file of agents) does not count there`;
+  }
+  const instead = behind === 'hub' ? ', and leave out behind: it is served behind another hub' : '';
+  return `${message}. Give it a credential (keyFile in a file of agents)${instead}`;
 }

@@ -6,7 +6,7 @@ import { contentAccessKey } from '../model/content.ts';
 import { correlationExtension } from '../model/envelope.ts';
 import { finalTaskStates } from '../model/task.ts';
 import { spendingOf } from '../model/usage.ts';
-import { AgentFailure, fromAgent, sleep, StoreAway } from './agent-failure.ts';
+import { AgentFailure, reasonOf, fromAgent, sleep, StoreAway } from './agent-failure.ts';
 import { answerDrafts, inputDrafts, openingDrafts, partnerOf } from './assertions.ts';
 import type { AgentConnection, AgentTask, KnownAgent } from './connection.ts';
 import type { RunContext } from './context.ts';
@@ -62,7 +62,7 @@ export async function exchange(
   };
   try {
     const exchanged = async (): Promise<Exchanged> => {
-      const ending = await exchangeWith(run, step);
+      const ending = await exchangeWith(run, step, agent);
       if (ending.kind === 'settled') noteUsage(ending.task);
       return ending;
     };
@@ -82,7 +82,7 @@ function noteUsage(task: AgentTask): void {
   });
 }
 
-async function exchangeWith(run: RunContext, step: Step): Promise<Exchanged> {
+async function exchangeWith(run: RunContext, step: Step, agent: KnownAgent): Promise<Exchanged> {
   const left = Date.parse(step.attempt.deadline) - run.now().getTime();
   const least = step.attempt.asserted ? lateLookMs : 0;
   const deadline = AbortSignal.timeout(Math.min(Math.max(left, least), 2 ** 31 - 1));
@@ -95,7 +95,7 @@ async function exchangeWith(run: RunContext, step: Step): Promise<Exchanged> {
     } catch (error) {
       if (error instanceof NothingToSend) return { kind: 'refused', reason: error.message };
       if (!(error instanceof AgentFailure)) throw error;
-      reason = error.error.message;
+      reason = reasonOf(error.error, agent);
       if (error instanceof Unrepeatable) return { kind: 'unknown', reason };
       if (!error.error.retryable) return { kind: 'refused', reason };
     }

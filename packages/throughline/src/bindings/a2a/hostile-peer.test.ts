@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { AgentCard } from '@a2a-js/sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { A2aClient, ConnectA2aOptions } from './client.ts';
@@ -175,6 +177,18 @@ describe('an agent that can’t be trusted', () => {
   it('may be called over plain http where that is allowed by name', async () => {
     const options = { url: 'http://agent.invalid/', allowPlainHttp: true };
     await expect(connect(options)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('is no agent but a web page: said plainly', async () => {
+    const page = createServer((_, answer) => {
+      answer.setHeader('content-type', 'text/html').end('<!doctype html>');
+    });
+    page.listen(0, '127.0.0.1');
+    await once(page, 'listening');
+    closing.push(async () => page.close());
+    const address = page.address();
+    const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
+    await expect(connect({ url })).rejects.toThrow(/answered with a web page; is this the address/);
   });
 
   it('shows no card: said plainly', async () => {

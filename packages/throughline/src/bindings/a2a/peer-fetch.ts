@@ -91,6 +91,9 @@ export function peerFetch(options: PeerFetchOptions): {
   return { fetch: call, close: () => dispatcher.destroy() };
 }
 
+/** What is wrong when somebody else answers. */
+const doubt = '; is this the address of an A2A agent?';
+
 function checked(response: Response, where: string, limit: number): Response {
   const { status, statusText, headers } = response;
   if (status >= 300 && status < 400) {
@@ -107,7 +110,12 @@ function checked(response: Response, where: string, limit: number): Response {
     if (status === 429)
       throw new ThroughlineError('quota', `${where}: too many calls`, { retryable: true });
     if (status >= 502) throw unreachable(where, `answered ${status}`, 'unknown');
-    throw new ThroughlineError('internal', `${where}: answered ${status}`);
+    const isPlace = status === 404 || status === 405;
+    throw new ThroughlineError('internal', `${where}: answered ${status}${isPlace ? doubt : ''}`);
+  }
+  if (type.includes('text/html')) {
+    void response.body?.cancel().catch(() => undefined);
+    throw new ThroughlineError('invalid', `${where}: answered with a web page${doubt}`);
   }
   if (response.body === null) return response;
   let size = 0;
