@@ -25,6 +25,7 @@ import { openMemoryStore } from '../store/index.ts';
 import type { OfferedContent } from './offer.ts';
 import type { WorkflowInput } from '../model/workflow.ts';
 import type { KnownAgent } from './connection.ts';
+import { createMaster, type Master, type MasterOptions } from './master.ts';
 
 /** What an agent of the tests may do with one AgentContext. */
 interface Bench {
@@ -99,6 +100,19 @@ export class World {
       const { key } = await hub.createKey(person('op', 'operator'), { principal });
       return `Bearer ${key}`;
     };
+  }
+
+  /** The desk's Master, which soon tries again. */
+  master(options: Partial<MasterOptions> = {}): Master {
+    return createMaster({
+      ports: this.hub.master(this.desk),
+      a2a: this.hub,
+      principal: this.desk,
+      name: 'Desk',
+      agents: this.agents,
+      retryMs: 5,
+      ...options,
+    });
   }
 
   async close(): Promise<void> {

@@ -5,7 +5,7 @@ import { serveChat } from '../models/conformance/chat-server.ts';
 import { modelFromEnv } from '../models/from-env.ts';
 import { criteriaGrader } from '../models/grade-criteria.ts';
 import { done, offered, World } from './conformance.ts';
-import { createMaster, type MasterOptions } from './master.ts';
+import type { MasterOptions } from './master.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -25,15 +25,7 @@ async function run(
     await output('answer', JSON.stringify({ answer: quote, citations }));
     return done(context, ['answer']);
   });
-  const master = createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 5,
-    ...options,
-  });
+  const master = world.master(options);
   const taskId = await world.request('What is paid?');
   return master.run({
     taskId,

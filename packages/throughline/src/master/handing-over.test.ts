@@ -4,7 +4,6 @@ import type { ContextItem } from '../model/agent-context.ts';
 import type { RunReport } from '../model/run.ts';
 import type { WorkflowInput } from '../model/workflow.ts';
 import { alice, done, offered, World, type Behaviour } from './conformance.ts';
-import { createMaster } from './master.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -26,14 +25,7 @@ const subtask = (id: string, more: Partial<SubtaskInput> = {}): SubtaskInput => 
 });
 
 async function run(subtasks: SubtaskInput[]): Promise<RunReport> {
-  const master = createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 5,
-  });
+  const master = world.master();
   const taskId = await world.request('Is it right?');
   const workflow = { name: 'Case', subtasks };
   return master.run({ taskId, query: 'Is it right?', workflow, offered });

@@ -44,15 +44,7 @@ async function run(
   subtasks: SubtaskInput[],
   options: Partial<MasterOptions> = {},
 ): Promise<RunReport> {
-  const master = createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 5,
-    ...options,
-  });
+  const master = world.master(options);
   const taskId = await world.request('Is it right?');
   return master.run({
     taskId,

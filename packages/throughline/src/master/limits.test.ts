@@ -3,7 +3,7 @@ import { agentContextMediaType } from '../model/agent-context.ts';
 import type { RunReport } from '../model/run.ts';
 import type { WorkflowInput } from '../model/workflow.ts';
 import { alice, done, offered, World, type Behaviour } from './conformance.ts';
-import { createMaster, type Master, type MasterOptions, type RunRequest } from './master.ts';
+import type { Master, MasterOptions, RunRequest } from './master.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -12,17 +12,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const master = (options: Partial<MasterOptions> = {}): Master =>
-  createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 5,
-    stopMs: 500,
-    parallel: 1,
-    ...options,
-  });
+  world.master({ stopMs: 500, parallel: 1, ...options });
 
 const chain: WorkflowInput = {
   name: 'Chain',

@@ -7,7 +7,7 @@ import type { CaseView } from '../model/case-view.ts';
 import type { WorkflowInput } from '../model/workflow.ts';
 import { alice, done, offered, World, type Behaviour } from './conformance.ts';
 import type { RunEvent } from './events.ts';
-import { createMaster, type Master } from './master.ts';
+import type { Master } from './master.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -43,15 +43,7 @@ const workflow = (more: Partial<WorkflowInput['subtasks'][number]> = {}): Workfl
   ],
 });
 
-const master = (): Master =>
-  createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 20,
-  });
+const master = (): Master => world.master({ retryMs: 20 });
 
 const stuckIn = ({ dialogs, tasks, participants, relationships }: CaseView) =>
   stuckTasks(

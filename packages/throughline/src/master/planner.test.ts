@@ -3,7 +3,7 @@ import { ThroughlineError } from '../errors.ts';
 import type { Model } from '../models/model.ts';
 import type { WorkflowInput } from '../model/workflow.ts';
 import { canary, cashBackAgents, offered, workflow, World } from './conformance.ts';
-import { createMaster, type Master, type MasterOptions } from './master.ts';
+import type { Master, MasterOptions } from './master.ts';
 import { modelPlanner, modelReplanner } from './model-planner.ts';
 import type { PlanRequest } from './planner.ts';
 
@@ -14,16 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const master = (options: Partial<MasterOptions>): Master =>
-  createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 5,
-    ...options,
-  });
+const master = (options: Partial<MasterOptions>): Master => world.master(options);
 
 const ask = async (of: Master, goals?: readonly string[]) =>
   of.run({

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { countTokens } from '../handover/count-tokens.ts';
 import { alice, canary, cashBackAgents, offered, workflow, World } from './conformance.ts';
 import type { RunEvent } from './events.ts';
-import { createMaster, type Master, type MasterOptions } from './master.ts';
+import type { Master, MasterOptions } from './master.ts';
 import type { RunReport } from '../model/run.ts';
 
 let world: World;
@@ -11,16 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const master = (options: Partial<MasterOptions> = {}): Master =>
-  createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 5,
-    ...options,
-  });
+const master = (options: Partial<MasterOptions> = {}): Master => world.master(options);
 
 const statuses = (report: RunReport): Record<string, string> =>
   Object.fromEntries(report.subtasks.map(({ id, status }) => [id, status]));

@@ -5,7 +5,7 @@ import type { RunReport } from '../model/run.ts';
 import type { WorkflowInput } from '../model/workflow.ts';
 import { alice, done, offered, World, type Behaviour } from './conformance.ts';
 import type { RunEvent } from './events.ts';
-import { createMaster, type Master, type MasterOptions, type RunRequest } from './master.ts';
+import type { Master, MasterOptions, RunRequest } from './master.ts';
 
 let world: World;
 beforeEach(async () => {
@@ -25,16 +25,7 @@ const subtask = (id: string, more: Partial<SubtaskInput> = {}): SubtaskInput => 
   ...more,
 });
 
-const master = (options: Partial<MasterOptions> = {}): Master =>
-  createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 5,
-    ...options,
-  });
+const master = (options: Partial<MasterOptions> = {}): Master => world.master(options);
 
 const requestFor = async (subtasks: SubtaskInput[]): Promise<RunRequest> => ({
   taskId: await world.request('Is it right?'),

@@ -4,7 +4,7 @@ import { contentAccessKey } from '../model/content.ts';
 import type { RunReport } from '../model/run.ts';
 import type { WorkflowInput } from '../model/workflow.ts';
 import { alice, done, offered, World, type Behaviour } from './conformance.ts';
-import { createMaster, type MasterOptions } from './master.ts';
+import type { MasterOptions } from './master.ts';
 import { byModel } from './usage.ts';
 
 let world: World;
@@ -40,15 +40,7 @@ const claiming =
   };
 
 async function run(options: Partial<MasterOptions> = {}): Promise<RunReport> {
-  const master = createMaster({
-    ports: world.hub.master(world.desk),
-    a2a: world.hub,
-    principal: world.desk,
-    name: 'Desk',
-    agents: world.agents,
-    retryMs: 5,
-    ...options,
-  });
+  const master = world.master(options);
   const taskId = await world.request('Do it');
   const workflow = options.planner === undefined ? { workflow: pair } : {};
   return master.run({ taskId, query: 'Do it', offered, ...workflow });
