@@ -6,6 +6,7 @@ import type { Caller, Principal } from '../model/principal.ts';
 import { bareHost, hostMatcher } from '../transports/host-pattern.ts';
 import type { AgentConnection, Connect, KnownAgent } from './connection.ts';
 import type { MasterPorts } from './ports.ts';
+import { sharing } from './shared-connections.ts';
 
 export interface A2aConnectOptions {
   readonly ports: Pick<MasterPorts, 'callToken'>;
@@ -48,7 +49,7 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
     transport,
   } = options;
   const isTraced = hostMatcher(options.traceHosts ?? []);
-  return async (agent, opening): Promise<AgentConnection> => {
+  return sharing(async (agent, opening): Promise<AgentConnection> => {
     const client = await connectA2a({
       url: agent.url,
       self: { kind: 'agent', name, principal: principal.id },
@@ -74,7 +75,7 @@ export function connectOverA2a(options: A2aConnectOptions): Connect {
       cancel: (taskId, place, signal) => client.cancel(taskId, { place, signal, timeoutMs }),
       close: () => client.close(),
     };
-  };
+  });
 }
 
 /** What is no thumbprint binds nothing: a token bound to it could be read by nobody. */
