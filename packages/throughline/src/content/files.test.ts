@@ -21,6 +21,9 @@ import { openFileContent } from './files.ts';
 const folder = (): string => mkdtempSync(join(tmpdir(), 'content-'));
 const mortal = fileURLToPath(new URL('../../test/mortal-content.ts', import.meta.url));
 
+/** A tool of the machine's own. */
+const pipeMaker = 'mkfifo';
+
 /** Ids that a process said were kept before it was killed after so many. */
 async function killedAfter(path: string, count: number): Promise<string[]> {
   const child = spawn(process.execPath, [mortal, path], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -84,7 +87,7 @@ it('reads nothing but files: no link to elsewhere, no pipe that waits, no folder
   writeFileSync(elsewhere, 'secret');
   const makes: ((at: string) => void)[] = [
     (at) => symlinkSync(elsewhere, at),
-    (at) => execFileSync('mkfifo', [at]),
+    (at) => execFileSync(pipeMaker, [at]),
     (at) => mkdirSync(at),
   ];
   for (const make of makes) {
