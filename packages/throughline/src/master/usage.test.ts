@@ -68,10 +68,10 @@ describe('what an agent claims beside its AgentContext', () => {
     });
     expect(report.spent).toMatchObject({ handovers: 2, compressed: { before: 500, after: 180 } });
     const { handovers } = await world.hub.caseView(alice, report.activity);
-    expect(handovers.map((each) => each.compression)).toEqual([
-      compression,
-      { ...compression, before: 100 },
-    ]);
+    // Both are under way at once: either may have been handed over first.
+    const kept = handovers.map((each) => each.compression);
+    expect(kept).toHaveLength(2);
+    expect(kept).toEqual(expect.arrayContaining([compression, { ...compression, before: 100 }]));
   });
 
   it.each([
