@@ -1,3 +1,4 @@
+import { CheckedBus } from '../bindings/a2a/bus.ts';
 import { executionOf } from '../bindings/a2a/call.ts';
 import { isFromUser, partsFromWire, textOf } from '../bindings/a2a/wire.ts';
 import { ThroughlineError } from '../errors.ts';
@@ -80,7 +81,8 @@ async function execute(
   const publisher = new Publisher(bus, { taskId, contextId }, now);
   publisher.begin(request);
   try {
-    await stored(options, taskId, signal);
+    if (!(bus instanceof CheckedBus && (await bus.stored()))) await stored(options, taskId, signal);
+    signal.throwIfAborted();
     const outputs = new Outputs(ports, taskId);
     const execution = executionOf(request.context);
     const work: Work = {

@@ -15,10 +15,12 @@ export interface BusRules {
   readonly taskId: string;
   readonly contextId: string;
   /** The task as stored before, whose artifacts may be appended to. */
-  readonly stored: Task | undefined;
+  readonly before: Task | undefined;
   readonly newId: () => string;
   /** An event that holds; a copy of its own. */
   readonly accept: (event: AgentExecutionEvent) => void;
+  /** Waits until what was accepted is stored or can't be; whether the store has the task then. */
+  readonly stored: () => Promise<boolean>;
   /** An event that does not; the reason is a sentence about the executor. */
   readonly refuse: (reason: string) => void;
 }
@@ -57,8 +59,8 @@ export class CheckedBus extends DefaultExecutionEventBus {
   constructor(rules: BusRules) {
     super();
     this.#rules = rules;
-    this.#pattern = rules.stored === undefined ? 'open' : 'task';
-    this.#artifacts = new Set(rules.stored?.artifacts.map(({ artifactId }) => artifactId));
+    this.#pattern = rules.before === undefined ? 'open' : 'task';
+    this.#artifacts = new Set(rules.before?.artifacts.map(({ artifactId }) => artifactId));
   }
 
   override publish(event: AgentExecutionEvent): void {
@@ -80,6 +82,11 @@ export class CheckedBus extends DefaultExecutionEventBus {
 
   close(): void {
     this.#closed = true;
+  }
+
+  /** Waits until all that was published is stored, or can't be; whether the store has the task then. */
+  stored(): Promise<boolean> {
+    return this.#rules.stored();
   }
 
   #check(event: AgentExecutionEvent): void {
@@ -107,7 +114,7 @@ export class CheckedBus extends DefaultExecutionEventBus {
     // A bare message may also answer a follow-up on a task that was there before.
     if (
       this.#pattern === 'message' ||
-      (this.#pattern === 'task' && this.#rules.stored === undefined)
+      (this.#pattern === 'task' && this.#rules.before === undefined)
     ) {
       throw new Breach('published a message after its answer had begun');
     }
@@ -139,7 +146,7 @@ export class CheckedBus extends DefaultExecutionEventBus {
     message.contextId = this.#own('contextId', message.contextId);
     const taskId = this.#own('taskId', message.taskId);
     // A reply by message alone makes no task, so it must not name one.
-    message.taskId = this.#pattern === 'task' || this.#rules.stored !== undefined ? taskId : '';
+    message.taskId = this.#pattern === 'task' || this.#rules.before !== undefined ? taskId : '';
   }
 
   #own(field: 'taskId' | 'contextId', id: string): string {

@@ -2,7 +2,7 @@ import type { StreamResponse, Task } from '@a2a-js/sdk';
 import { ThroughlineError } from '../../errors.ts';
 import type { TaskRecord } from '../../model/task-record.ts';
 import { sortedJson } from './digest.ts';
-import { updatesOf } from './live-task.ts';
+import { updatesOf } from './updates.ts';
 import { marked, type StreamEvent } from './marks.ts';
 import { sleep } from './retry.ts';
 import { taskOf } from './task-store.ts';

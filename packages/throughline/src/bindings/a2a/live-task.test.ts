@@ -246,6 +246,7 @@ describe('what is published', () => {
   it('can’t be stored when it is too large: the task fails instead of hanging', async () => {
     const agent = await start((desk) => {
       desk.task();
+      desk.artifact('kept', 'x');
       desk.artifact('a', 'x'.repeat(10_000));
       desk.status(TaskState.TASK_STATE_COMPLETED);
     });
@@ -254,7 +255,9 @@ describe('what is published', () => {
     };
     const answer = await send(agent);
     expect(answer.body.error).toMatchObject({ code: -32_006 });
-    expect(onlyRecord(agent).state).toBe('failed');
+    const { state, body } = onlyRecord(agent);
+    expect(state).toBe('failed');
+    expect(body).toMatchObject({ artifacts: [{ artifactId: 'kept' }] });
   });
 });
 
@@ -271,7 +274,7 @@ describe('the store', () => {
     });
   });
 
-  it.each([1, 2, 3])(
+  it.each([1, 2])(
     'may lose its answer to write %i: what is there is read, and nothing is written twice',
     async (lost) => {
       const agent = await start(echo);
@@ -283,7 +286,7 @@ describe('the store', () => {
       expect(answer.body.result).toMatchObject({
         task: { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ artifactId: 'answer' }] },
       });
-      expect(agent.ports.writes).toEqual(['admit', 'saveTask', 'saveTask', 'saveTask']);
+      expect(agent.ports.writes).toEqual(['admit', 'saveTask', 'saveTask']);
       expect(agent.ports.seen('message')).toHaveLength(1);
       expect(agent.ports.seen('artifact')).toHaveLength(1);
       expect(agent.faults).toEqual([]);
@@ -305,7 +308,7 @@ describe('the store', () => {
     let writes = 0;
     agent.ports.afterWrite = () => {
       writes += 1;
-      if (writes !== 3) return;
+      if (writes !== 2) return;
       const record = onlyRecord(agent);
       const body = { ...Object(record.body), status: { state: 'TASK_STATE_CANCELED' } };
       agent.ports.records.set(record.id, { ...record, state: 'cancelled', body });

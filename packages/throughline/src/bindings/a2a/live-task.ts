@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers/promises';
-import { Message, TaskState, type Artifact, type StreamResponse, type Task } from '@a2a-js/sdk';
+import { Message, TaskState, type StreamResponse, type Task } from '@a2a-js/sdk';
 import { InvalidAgentResponseError } from '@a2a-js/sdk/errors';
 import {
   AgentEvent,
@@ -11,6 +11,7 @@ import {
   type ServerCallContext,
 } from '@a2a-js/sdk/server';
 import { ThroughlineError } from '../../errors.ts';
+import { Bursts, HeldStore, type Burst } from './bursts.ts';
 import { CheckedBus } from './bus.ts';
 import { messageSeen, stateSeen } from './changes.ts';
 import { sortedJson } from './digest.ts';
@@ -21,6 +22,7 @@ import type { A2aPorts } from './ports.ts';
 import { Reader } from './reader.ts';
 import { retrying, retryingWrite, type Backoff } from './retry.ts';
 import { taskOf, type A2aTaskStore, type Arrival, type Work } from './task-store.ts';
+import { responsesTo } from './updates.ts';
 import { withTrace, type Trace } from '../../telemetry/trace.ts';
 import { agentText, isFinal, isSettled, stateOf } from './wire.ts';
 
@@ -79,6 +81,8 @@ export class LiveTask {
   readonly #work: Work;
   readonly #context: ServerCallContext;
   readonly #results: ResultManager;
+  readonly #held: HeldStore;
+  readonly #bursts: Bursts<Turn>;
   /** Reader → its turn, and whether it has had its Task, after which only updates come. */
   readonly #readers = new Map<Reader<StreamEvent>, { turn: Turn | undefined; hasTask: boolean }>();
   readonly #history: History;
@@ -112,17 +116,23 @@ export class LiveTask {
     this.#deps = deps;
     this.#work = work;
     this.#context = context;
-    this.#results = new ResultManager(deps.store, context);
+    this.#held = new HeldStore(deps.store);
+    this.#results = new ResultManager(this.#held, context);
     this.#history = new History(work.record?.version ?? 0);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.done = promise;
     this.#finish = resolve;
+    this.#bursts = new Bursts(this.task()?.status?.state);
     this.bus = new CheckedBus({
       taskId: ids.id,
       contextId: ids.contextId,
-      stored: this.task(),
+      before: this.task(),
       newId: deps.newId,
       accept: (event) => this.#accept(event),
+      stored: async () => {
+        await this.#tail;
+        return this.#work.record !== undefined;
+      },
       refuse: (reason) => this.#refuse(reason),
     });
   }
@@ -243,18 +253,33 @@ export class LiveTask {
     }
     this.#pending += 1;
     const turn = speaking.getStore();
-    this.#enqueue(async () => {
-      this.#pending -= 1;
+    const burst = this.#bursts.take(event, turn);
+    if (burst === undefined) return;
+    this.#append(async () => {
+      this.#bursts.close(burst);
+      this.#pending -= burst.events.length;
       if (this.#gap) return;
       await (event.kind === 'message'
         ? this.#storeReply(event.data, turn)
-        : this.#storeUpdate(event, turn));
+        : this.#storeBurst(burst));
     });
   }
 
-  async #storeUpdate(event: AgentExecutionEvent, turn?: Turn): Promise<void> {
-    await this.#results.processEvent(event);
-    this.#tell(event, turn);
+  /** Together, or one by one where not all of it can be stored. */
+  async #storeBurst({ events, turn }: Burst<Turn>): Promise<void> {
+    try {
+      await this.#storeUpdates(events, turn);
+    } catch (error) {
+      if (events.length === 1 || !isUnstorable(error)) throw error;
+      for (const event of events) await this.#storeUpdates([event], turn);
+    }
+  }
+
+  async #storeUpdates(events: readonly AgentExecutionEvent[], turn?: Turn): Promise<void> {
+    await this.#held.together(this.#context, async () => {
+      for (const event of events) await this.#results.processEvent(event);
+    });
+    this.#tell(events, turn);
     // A burst must not drop a reader that would keep up if it got a turn.
     const crowded = [...this.#readers.keys()].some(({ waiting }) => waiting > readerLimit / 2);
     if (crowded) await setImmediate();
@@ -291,15 +316,15 @@ export class LiveTask {
       },
     );
     this.#reply = reply;
-    this.#tell({ kind: 'message', data: reply }, turn);
+    this.#tell([{ kind: 'message', data: reply }], turn);
   }
 
   /** What is stored now goes to everybody who reads or waits, once their own turn has come. */
-  #tell(event: AgentExecutionEvent, turn?: Turn): void {
+  #tell(told: readonly AgentExecutionEvent[], turn?: Turn): void {
     if (turn !== undefined) turn.spoke = true;
     const task = this.task();
-    const updates = responsesTo(event, task);
-    const isReply = event.kind === 'message';
+    const updates = told.flatMap((event) => responsesTo(event, task));
+    const isReply = told.some(({ kind }) => kind === 'message');
     const events = isReply ? updates : this.#history.add(this.#version(), updates);
     const first = isReply ? events : this.present(undefined);
     for (const [reader, { turn: own, hasTask }] of this.#readers) {
@@ -307,9 +332,9 @@ export class LiveTask {
       for (const response of hasTask ? events : first) reader.push(response);
       if (this.#readers.has(reader)) this.#readers.set(reader, { turn: own, hasTask: true });
     }
-    if (task !== undefined && !isReply) this.#announce(task, event, updates);
+    if (task !== undefined && !isReply) for (const each of told) this.#announce(task, each);
     const state = task === undefined ? undefined : stateOf(task);
-    const moved = event.kind !== 'artifactUpdate';
+    const moved = told.some(({ kind }) => kind !== 'artifactUpdate');
     const settled = moved && state !== undefined && isSettled(state);
     const concerns = (own: Turn | undefined): boolean =>
       turn === undefined || own === undefined || own === turn || own.returned;
@@ -322,10 +347,10 @@ export class LiveTask {
       this.#endReaders(concerns);
   }
 
-  #announce(task: Task, event: AgentExecutionEvent, updates: readonly StreamResponse[]): void {
+  #announce(task: Task, event: AgentExecutionEvent): void {
     const { onStored } = this.#deps;
     if (event.kind === 'task') onStored(task, { payload: { $case: 'task', value: task } });
-    else for (const update of updates) onStored(task, update);
+    else for (const update of responsesTo(event, task)) onStored(task, update);
   }
 
   #answer(waiter: Waiter): void {
@@ -368,16 +393,21 @@ export class LiveTask {
         timestamp: this.#deps.now().toISOString(),
       };
       const about = { contextId: this.contextId, status, metadata: undefined };
-      await this.#storeUpdate(
+      await this.#storeUpdates([
         this.#work.record === undefined
           ? AgentEvent.task({ id: this.id, ...about, artifacts: [], history: [] })
           : AgentEvent.statusUpdate({ taskId: this.id, ...about }),
-      );
+      ]);
       this.#close();
     });
   }
 
   #enqueue(step: () => Promise<void>): void {
+    this.#bursts.close();
+    this.#append(step);
+  }
+
+  #append(step: () => Promise<void>): void {
     this.#tail = this.#after(this.#tail, step);
   }
 
@@ -395,7 +425,7 @@ export class LiveTask {
   async #stop(error: unknown): Promise<void> {
     const { onFault } = this.#deps;
     const code = error instanceof ThroughlineError ? error.code : undefined;
-    if ((code === 'too-large' || code === 'invalid') && this.#breach === undefined) {
+    if (isUnstorable(error) && this.#breach === undefined) {
       this.#gap = true;
       onFault(error, { taskId: this.id });
       this.#refuse(`put out what can not be stored (${code})`);
@@ -408,7 +438,7 @@ export class LiveTask {
         const { contextId } = this;
         const { status } = taskOf({ ...stored, contextId });
         const data = { taskId: this.id, contextId, status, metadata: undefined };
-        this.#tell({ kind: 'statusUpdate', data });
+        this.#tell([{ kind: 'statusUpdate', data }]);
         return;
       }
     }
@@ -453,43 +483,5 @@ export class LiveTask {
   }
 }
 
-const updateOf = (task: Task, artifact: Artifact): StreamResponse => ({
-  payload: {
-    $case: 'artifactUpdate',
-    value: {
-      taskId: task.id,
-      contextId: task.contextId,
-      artifact,
-      append: false,
-      lastChunk: true,
-      metadata: undefined,
-    },
-  },
-});
-
-export const statusUpdateOf = (task: Task): StreamResponse => ({
-  payload: {
-    $case: 'statusUpdate',
-    value: {
-      taskId: task.id,
-      contextId: task.contextId,
-      status: task.status,
-      metadata: task.metadata,
-    },
-  },
-});
-
-/** How a task that changed is shown to one who has it already. */
-export const updatesOf = (task: Task, artifacts: readonly Artifact[]): StreamResponse[] => [
-  ...artifacts.map((artifact) => updateOf(task, artifact)),
-  statusUpdateOf(task),
-];
-
-/** An event as a stream shows it to one who has the Task. */
-function responsesTo(event: AgentExecutionEvent, stored: Task | undefined): StreamResponse[] {
-  if (event.kind === 'message') return [{ payload: { $case: 'message', value: event.data } }];
-  if (event.kind === 'task') return updatesOf(stored ?? event.data, event.data.artifacts);
-  return event.kind === 'statusUpdate'
-    ? [{ payload: { $case: 'statusUpdate', value: event.data } }]
-    : [{ payload: { $case: 'artifactUpdate', value: event.data } }];
-}
+const isUnstorable = (error: unknown): boolean =>
+  error instanceof ThroughlineError && ['too-large', 'invalid'].includes(error.code);
