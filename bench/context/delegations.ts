@@ -5,7 +5,7 @@ import type { Text } from './hand-over.ts';
 export const canary = 'In confidence: canary-of-the-conversation-4c81';
 
 /** What one sub-agent is asked, out of a conversation. */
-export interface Delegation {
+interface Delegation {
   readonly question: string;
   /** Name of what is kept or lost: every one of its delegations must have what it needs. */
   readonly unit: string;
