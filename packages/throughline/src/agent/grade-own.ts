@@ -43,8 +43,8 @@ export async function gradeOwn(
     context,
     output: (name) => Promise.resolve(outputs.text(name)),
     material: async (contextId) => {
-      const { mediaType, text } = await reader.fetch(contextId);
-      return isText(mediaType) ? text() : undefined;
+      const content = await reader.fetch(contextId);
+      return isText(content.mediaType) ? content.text() : undefined;
     },
   });
   if (graded === undefined) return result;

@@ -4,7 +4,7 @@ import { contentRefSchema } from '../model/content.ts';
 import { foreignId, shortText } from '../model/ids.ts';
 import { decisions, type Decision, type SubtaskStatus } from '../model/run.ts';
 import type { Usage } from '../model/usage.ts';
-import { subtaskSchema } from '../model/workflow.ts';
+import { subtaskSchema, type Subtask } from '../model/workflow.ts';
 import { requirementDrafts, requirementUses } from './assertions.ts';
 import { checkPlan } from './check-plan.ts';
 import type { RunContext } from './context.ts';
@@ -47,6 +47,8 @@ export interface ReplanRequest {
     readonly subtask: string;
     readonly name: string;
     readonly agent: string;
+    /** Who may replace it by the plan. */
+    readonly others: readonly string[];
     readonly status: SubtaskStatus;
   }[];
   /** Counts what a model used for it. */
@@ -60,7 +62,7 @@ const replannedSchema = z.strictObject({
       z.strictObject({
         subtask: foreignId,
         decision: z.enum(decisions),
-        /** Who takes over, with `replace`. Default: the plan's next fallback. */
+        /** Who takes over, with `replace`: another agent. Default: one that the plan names as fallback. */
         agent: foreignId.optional(),
       }),
     )
@@ -219,11 +221,11 @@ async function decided(
     input: words,
     affected: state.workflow.subtasks
       .filter(({ id }) => affected.includes(id))
-      .map(({ id, name, agent }) => ({
-        subtask: id,
-        name,
-        agent: state.subtasks[id]?.attempts.at(-1)?.agent ?? agent,
-        status: state.subtasks[id]?.status ?? 'waiting',
+      .map((subtask) => ({
+        subtask: subtask.id,
+        name: subtask.name,
+        ...castOf(state, subtask),
+        status: state.subtasks[subtask.id]?.status ?? 'waiting',
       })),
     signal,
   });
@@ -233,6 +235,29 @@ async function decided(
     'invalid',
     `What was decided is not valid:\n${z.prettifyError(parsed.error)}`,
   );
+}
+
+/** Who has a subtask now, and who else may by the plan. */
+function castOf(
+  { subtasks }: RunState,
+  { id, agent: first, fallback }: Subtask,
+): { readonly agent: string; readonly others: readonly string[] } {
+  const agent = subtasks[id]?.attempts.at(-1)?.agent ?? first;
+  return { agent, others: [first, ...fallback].filter((each) => each !== agent) };
+}
+
+/** To be replaced takes another agent: the same one again would be to `modify`. */
+function refuseSame(state: RunState, made: z.output<typeof replannedSchema>['decisions']): void {
+  for (const { subtask: id, decision, agent } of made) {
+    const planned = state.workflow.subtasks.find((each) => each.id === id);
+    if (decision !== 'replace' || planned === undefined) continue;
+    const { agent: now, others } = castOf(state, planned);
+    if (agent === undefined ? others.length > 0 : agent !== now) continue;
+    throw new ThroughlineError(
+      'invalid',
+      `replace ${id}: nobody but ${now} is named for it. Name another agent, give the subtask a fallback, or decide modify, which has the same agent do it anew.`,
+    );
+  }
 }
 
 /** One decision for each affected subtask, and a plan that can still run with what is added. */
@@ -256,6 +281,7 @@ function checked(
       `A decision is about a subtask that is not affected or an agent that is not known: ${named.join(', ')}.`,
     );
   }
+  refuseSame(state, replanned.decisions);
   const [name = ''] = names;
   const add = replanned.add.map((subtask) => ({
     ...subtask,
@@ -299,8 +325,7 @@ function change(
   const item = items.at(-1);
   if (follows === 'again' && item !== undefined) planned.needs.push({ item, role: 'requirement' });
   if (decision === 'replace') {
-    const last = subtask.attempts.at(-1)?.agent ?? planned.agent;
-    const next = agent ?? [planned.agent, ...planned.fallback].find((each) => each !== last);
+    const next = agent ?? castOf(draft, planned).others[0];
     if (next !== undefined) subtask.next = next;
   }
   const open = openAttempt(subtask);

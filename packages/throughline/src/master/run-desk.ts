@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { criteriaGrader } from '../models/grade-criteria.ts';
 import { countTokens, tokenizerName } from '../handover/count-tokens.ts';
 import { ThroughlineError } from '../errors.ts';
-import type { RunReport, StopAnswer } from '../model/run.ts';
+import type { RunReport } from '../model/run.ts';
 import type { Usage } from '../model/usage.ts';
 import { inSpan } from '../telemetry/span.ts';
 import { connectOverA2a } from './a2a-connection.ts';
@@ -23,9 +23,9 @@ import type {
   RunOptions,
   RunRequest,
   StartedRun,
-  StoppedWork,
   UserMessage,
 } from './master.ts';
+import { isHeld, release } from './held.ts';
 import { offload } from './offer.ts';
 import { patient } from './patient.ts';
 import { makePlan, plannedBy } from './planner.ts';
@@ -33,8 +33,10 @@ import { Progress } from './progress.ts';
 import type { MasterPorts } from './ports.ts';
 import { isTaken, takeAnswer, type Answer } from './questions.ts';
 import { reportOf } from './report.ts';
+import { knowingParties, withRuns } from './run-ports.ts';
 import { isDone, openQuestions, type RunState } from './run-state.ts';
-import { makeTaskContext, progressOf } from './task-context.ts';
+import { answersOf } from './stop.ts';
+import { makeTaskContext } from './task-context.ts';
 import { priced, type Prices } from './usage.ts';
 
 interface Driven {
@@ -434,40 +436,9 @@ export class RunDesk implements Master {
   }
 }
 
-/** A Participant stays who it is: a run asks for each once. */
-function knowingParties(ports: MasterPorts): MasterPorts {
-  const known = new Map<string, Promise<string>>();
-  return {
-    ...ports,
-    participant: (party) => {
-      const key = JSON.stringify(party);
-      const asked = known.get(key) ?? ports.participant(party);
-      known.set(key, asked);
-      asked.catch(() => known.delete(key));
-      return asked;
-    },
-  };
-}
-
 /** What planning cost: its prices may go by the name `planner`. */
 const pricedAs = (used: Omit<Usage, 'money'>, prices: Prices): Usage =>
   priced([used], prices, 'planner')[0] ?? used;
-
-/** The hub's ports with the runs kept elsewhere. */
-const withRuns = (ports: MasterPorts, runs: NonNullable<MasterOptions['runs']>): MasterPorts => ({
-  newId: (kind) => ports.newId(kind),
-  participant: (party) => ports.participant(party),
-  assert: (drafts) => ports.assert(drafts),
-  locate: (taskId) => ports.locate(taskId),
-  putContent: (content) => ports.putContent(content),
-  getContent: (uri, token) => ports.getContent(uri, token),
-  readToken: (request) => ports.readToken(request),
-  callToken: (request) => ports.callToken(request),
-  saveHandover: (handover, texts) => ports.saveHandover(handover, texts),
-  saveRun: (run) => runs.saveRun(run),
-  loadRun: (id) => runs.loadRun(id),
-  openRuns: () => runs.openRuns(),
-});
 
 /** Runs with its events folded into progress. */
 function started(
@@ -493,32 +464,3 @@ function started(
 
 const agentsOf = ({ workflow }: RunState): string[] =>
   workflow.subtasks.flatMap(({ agent, fallback }) => [agent, ...fallback]);
-
-const isHeld = ({ suspended, subtasks }: RunState): boolean =>
-  suspended || Object.values(subtasks).some(({ status }) => status === 'suspended');
-
-function release(draft: RunState, now: Date): void {
-  draft.suspended = false;
-  draft.revision += 1;
-  for (const subtask of Object.values(draft.subtasks)) {
-    if (subtask.status === 'suspended') subtask.status = 'waiting';
-  }
-  draft.taskContext = progressOf(draft, now);
-}
-
-/** The latest attempt of each subtask that was handed out, by what came of asking it to stop. */
-function answersOf(state: RunState): Cancelled['answers'] {
-  const answers: Record<StopAnswer, StoppedWork[]> = {
-    stopped: [],
-    'already-over': [],
-    declined: [],
-    unreachable: [],
-  };
-  for (const { id: subtask } of state.workflow.subtasks) {
-    const last = state.subtasks[subtask]?.attempts.at(-1);
-    if (last === undefined) continue;
-    const { agent, task, stop } = last;
-    answers[stop?.answer ?? 'already-over'].push({ subtask, agent, task });
-  }
-  return answers;
-}

@@ -212,6 +212,16 @@ describe('a barge-in', () => {
       /no item nothing/,
     );
     await expect(waiting.interrupt(open, { content: 'x' })).rejects.toThrow(/not affected.*no/);
+    const alone = master({
+      replan: () => ({ decisions: [{ subtask: 'slow', decision: 'replace' }] }),
+    });
+    await expect(alone.interrupt(open, { content: 'x' })).rejects.toThrow(
+      /replace slow: nobody but slow is named for it/,
+    );
+    const same = master({
+      replan: () => ({ decisions: [{ subtask: 'slow', decision: 'replace', agent: 'slow' }] }),
+    });
+    await expect(same.interrupt(open, { content: 'x' })).rejects.toMatchObject({ code: 'invalid' });
     slow.release();
     expect((await run).status).toBe('completed');
   });

@@ -5,7 +5,14 @@ import type { Subtask } from '../model/workflow.ts';
 import { AgentFailure, fromAgent, sleep } from './agent-failure.ts';
 import { cancelDrafts, neverSentDrafts } from './assertions.ts';
 import type { RunContext } from './context.ts';
-import { openAttempt, type Attempt, type Stop, type SubtaskState } from './run-state.ts';
+import type { Cancelled, StoppedWork } from './master.ts';
+import {
+  openAttempt,
+  type Attempt,
+  type RunState,
+  type Stop,
+  type SubtaskState,
+} from './run-state.ts';
 import { progressOf } from './task-context.ts';
 
 /** What follows for a subtask whose attempt was to stop, whatever its agent made of that. */
@@ -79,3 +86,20 @@ async function askToStop(run: RunContext, subtask: Subtask, attempt: Attempt): P
 /** A task that is over, or that the agent does not know any more, does not run. */
 const answerOf = ({ code }: ThroughlineError): StopAnswer =>
   code === 'terminal' || code === 'not-found' ? 'already-over' : 'declined';
+
+/** The latest attempt of each subtask that was handed out, by what came of asking it to stop. */
+export function answersOf(state: RunState): Cancelled['answers'] {
+  const answers: Record<StopAnswer, StoppedWork[]> = {
+    stopped: [],
+    'already-over': [],
+    declined: [],
+    unreachable: [],
+  };
+  for (const { id: subtask } of state.workflow.subtasks) {
+    const last = state.subtasks[subtask]?.attempts.at(-1);
+    if (last === undefined) continue;
+    const { agent, task, stop } = last;
+    answers[stop?.answer ?? 'already-over'].push({ subtask, agent, task });
+  }
+  return answers;
+}
