@@ -49,7 +49,8 @@ describe('a package that is needed for one thing alone and not installed', () =>
     ['@ai-sdk/openai-compatible', askModel, 'npm install ai @ai-sdk/openai-compatible'],
     ['web-tree-sitter', readCode, 'npm install web-tree-sitter @vscode/tree-sitter-wasm'],
     ['@vscode/tree-sitter-wasm', readCode, 'npm install web-tree-sitter @vscode/tree-sitter-wasm'],
-    ['@dbos-inc/dbos-sdk', carryRuns, 'npm install @dbos-inc/dbos-sdk'],
+    ['@dbos-inc/dbos-sdk', carryRuns, 'npm install @dbos-inc/dbos-sdk pg'],
+    ['pg', carryRuns, 'npm install @dbos-inc/dbos-sdk pg'],
   ])('is asked for by name: %s', async (name, script, command) => {
     expect(await without([name], script)).toMatchObject({
       code: 'unsupported',

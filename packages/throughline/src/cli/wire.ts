@@ -4,7 +4,7 @@ import type { Push } from '../bindings/a2a/push-sender.ts';
 import { HubClient } from '../client/index.ts';
 import { ThroughlineError } from '../errors.ts';
 import { Hub, type HubTerms, type WorkerTerms } from '../hub/index.ts';
-import type { MasterPorts } from '../master/ports.ts';
+import type { MasterPorts, RunLeases } from '../master/ports.ts';
 import type { Principal } from '../model/principal.ts';
 import type { Quotas } from '../model/quota.ts';
 import type { Swept, Terms } from '../model/terms.ts';
@@ -191,7 +191,7 @@ export interface Connection {
   readonly ports: A2aPorts & AgentPorts;
   /** For `push` of an agent: configs with the hub, sending by the guarded way out. */
   readonly push: Push;
-  readonly master: MasterPorts;
+  readonly master: MasterPorts & RunLeases;
   /** How the hub treats contexts and history: what the agent's card states. */
   readonly terms: () => Promise<Terms>;
   close(): Promise<void>;

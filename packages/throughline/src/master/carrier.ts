@@ -75,7 +75,7 @@ export class RunCarrier {
         await this.#options.engine.carry({ id });
       } catch (error) {
         // The engine failed, not the run.
-        if (stretch === undefined) await this.#giveUp(journal, error);
+        if (stretch === undefined) await this.#giveUp(journal, error, signal);
         throw error;
       } finally {
         this.#asked.delete(id);
@@ -120,7 +120,7 @@ export class RunCarrier {
         await drive(journal, signal);
       } catch (error) {
         if (await this.#isDisplaced(id, error)) continue;
-        await this.#giveUp(journal, error);
+        await this.#giveUp(journal, error, signal);
         throw error;
       }
       if (isDone(journal.state)) return;
@@ -132,9 +132,9 @@ export class RunCarrier {
   }
 
   /** What can't go on now is gone on with later; what a process leaves that closes, by the others. */
-  async #giveUp(journal: Journal, error: unknown): Promise<void> {
+  async #giveUp(journal: Journal, error: unknown, signal: AbortSignal): Promise<void> {
     if (this.#closing.signal.aborted) return;
-    if (!(error instanceof ThroughlineError && error.retryable)) {
+    if (signal.aborted || !(error instanceof ThroughlineError && error.retryable)) {
       try {
         return await release(journal);
       } catch (fault) {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ThroughlineError } from '../errors.ts';
 import { done, offered, World } from './conformance.ts';
 import { localEngine, type RunEngine } from './engine.ts';
 import { createMaster, type Master, type RunRequest } from './master.ts';
@@ -152,6 +153,42 @@ describe('several processes of one Master', () => {
     expect((await second.master.status(runId)).subtasks[0]?.attempts).toHaveLength(1);
     expect(begun).toHaveLength(1);
     expect([...first.faults, ...second.faults]).toEqual([]);
+  });
+
+  it('leave alone what its caller gave up, until somebody resumes it', async () => {
+    const asked = await request();
+    const [first, second] = [process().master, process().master];
+    const stop = new AbortController();
+    const run = first.run(asked, { signal: stop.signal });
+    await atWork();
+    const runId = await theRun(first);
+    stop.abort(new Error('not now'));
+    await expect(run).rejects.toThrow();
+    const hub = world.hub.master(world.desk);
+    expect((await hub.loadRun(runId))?.driver).toBeUndefined();
+    expect(await hub.leftRuns()).toEqual([]);
+    free();
+    expect((await second.resume(runId)).status).toBe('completed');
+    expect(begun).toHaveLength(1);
+  });
+
+  it('go on later with what they could not go on with for a reason that passes', async () => {
+    const inner = localEngine(world.hub.master(world.desk));
+    let tries = 0;
+    const engine: RunEngine = {
+      ...inner,
+      carry: async (run) => {
+        tries += 1;
+        if (tries === 1) throw new ThroughlineError('unavailable', 'not now', { retryable: true });
+        await inner.carry(run);
+      },
+    };
+    const { master } = process(undefined, engine);
+    free();
+    await expect(master.run(await request())).rejects.toMatchObject({ code: 'unavailable' });
+    const runId = await theRun(master);
+    await vi.waitFor(async () => expect((await master.status(runId)).done).toBe(true), 20_000);
+    expect(begun).toHaveLength(1);
   });
 
   it('drive once what an engine calls for twice, and nothing once it is over', async () => {

@@ -16,7 +16,10 @@ import { openStores } from './stores.ts';
 /** Milliseconds between two looks at what other commands decided about a run. */
 const lookMs = 500;
 
-export interface MasterGround extends Pick<MasterOptions, 'ports' | 'a2a' | 'principal'> {
+export interface MasterGround extends Pick<
+  MasterOptions,
+  'ports' | 'a2a' | 'principal' | 'engine'
+> {
   readonly hub: { readonly url: string; readonly key: string };
   readonly folder: DataFolder;
   /** Absent: it steers runs that others drive. */
@@ -28,13 +31,13 @@ export interface MasterGround extends Pick<MasterOptions, 'ports' | 'a2a' | 'pri
 export interface OpenedMaster {
   readonly master: Master;
   readonly agents: readonly KnownAgent[];
-  /** Ends the agents that it serves. */
+  /** Ends it, and the agents that it serves. */
   readonly close: () => Promise<void>;
 }
 
 /** A Master with the agents of a file; those that are files are served beside it. */
 export async function openMaster(ground: MasterGround): Promise<OpenedMaster> {
-  const { ports, a2a, principal, agents: file, parallel, onFault } = ground;
+  const { ports, a2a, principal, engine, agents: file, parallel, onFault } = ground;
   const closing: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(closing.map((each) => each()));
@@ -53,10 +56,12 @@ export async function openMaster(ground: MasterGround): Promise<OpenedMaster> {
       agents,
       lookMs,
       onFault,
+      ...(engine && { engine }),
       ...(stores && { stores }),
       ...(file && { prices: file.prices, limits: file.limits }),
       ...(parallel !== undefined && { parallel }),
     });
+    closing.unshift(() => master.close());
     return { master, agents, close };
   } catch (error) {
     await close();

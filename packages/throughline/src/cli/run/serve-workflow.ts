@@ -2,6 +2,7 @@ import { ThroughlineError } from '../../errors.ts';
 import {
   checkPlan,
   inputsOf,
+  localEngine,
   masterAgent,
   offerMessage,
   offerSurroundings,
@@ -36,7 +37,9 @@ export async function serveWorkflow(options: ServeWorkflowOptions): Promise<Serv
   checkPlan(workflow, { agents: agents.agents.map(({ id }) => id), offered: inputs });
   const connection = await connectAgent({ hubUrl, key });
   const own = { ports: connection.master, a2a: connection.a2a, principal };
-  const opened = await openMaster({ ...own, hub, folder, agents, parallel, onFault });
+  // Any number of processes may serve it: a run is driven by one of them that is alive.
+  const engine = localEngine(connection.master);
+  const opened = await openMaster({ ...own, engine, hub, folder, agents, parallel, onFault });
   const request: MasterAgentOptions['request'] = async (message) => {
     const given = offerMessage(workflow, message);
     const offered = [...given, ...(await offerSurroundings(workflow, { offered: given }))];

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../errors.ts';
 import { startPostgres, type TestServer } from '../../store/postgres/conformance.ts';
@@ -98,6 +100,17 @@ describe('runs carried by DBOS', () => {
     await stuck;
   });
 
+  it('are carried on a database that many processes come to for the first time', async () => {
+    const fresh = await server.fresh();
+    const launch = `
+      const { dbosEngine } = await import(${JSON.stringify(import.meta.resolve('./dbos-engine.ts'))});
+      const engine = await dbosEngine({ databaseUrl: process.argv[1], leases: {}, name: 'desk' });
+      await engine.close();`;
+    const args = ['--input-type=module', '--eval', launch, fresh];
+    const processes = [1, 2, 3].map(() => promisify(execFile)(process.execPath, args));
+    await expect(Promise.all(processes)).resolves.toHaveLength(3);
+  });
+
   it('are carried by one engine a process', async () => {
     await serving(() => Promise.resolve());
     const error = await thrown(dbosEngine({ databaseUrl: url, leases, name: 'other' }));
@@ -107,8 +120,8 @@ describe('runs carried by DBOS', () => {
 
 describe('a database that DBOS can’t use', () => {
   const wrong: [what: string, change: (url: URL) => void, reason: string][] = [
-    ['refuses the password', (to) => (to.password = 'hunter2'), 'password authentication failed'],
-    ['is not there', (to) => ((to.port = '1'), (to.password = 'hunter2')), 'ECONNREFUSED'],
+    ['refuses the password', (to) => (to.password = 'hunter2'), 'refuses the user or the password'],
+    ['is not there', (to) => ((to.port = '1'), (to.password = 'hunter2')), 'out of reach'],
   ];
   it.each(wrong)(
     'is said to be so when it %s, and no password with it',

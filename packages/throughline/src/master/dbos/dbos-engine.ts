@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DBOS as Dbos, DBOSConfig } from '@dbos-inc/dbos-sdk';
 import { ThroughlineError } from '../../errors.ts';
+import type { exclusively as Exclusively } from '../../store/postgres/exclusively.ts';
 import type { DriveRun, RunEngine } from '../engine.ts';
 import type { RunLeases } from '../ports.ts';
 
@@ -20,9 +21,6 @@ export interface DbosEngineOptions {
 const applicationVersion = 'throughline-1';
 /** Milliseconds in which DBOS must be ready. */
 const launchMs = 30_000;
-/** How often it is launched, where other processes make its tables at the same time; and the longest pause. */
-const launchTries = 8;
-const launchPauseMs = 1_000;
 /** Milliseconds for what runs to end, once the engine is closed. */
 const closeMs = 5_000;
 
@@ -42,11 +40,11 @@ let serving:
  * dies is resumed under its own id, in whichever process takes it from DBOS's queue. Rows hold ids of
  * runs and codes of errors, and nothing of a case.
  *
- * @throws ThroughlineError `unsupported` where the package `@dbos-inc/dbos-sdk` is not installed,
+ * @throws ThroughlineError `unsupported` where `@dbos-inc/dbos-sdk` or `pg` is not installed,
  *   `conflict` where DBOS runs in this process already, `unavailable` when its database can't be used.
  */
 export async function dbosEngine(options: DbosEngineOptions): Promise<RunEngine> {
-  const { DBOS } = await installed();
+  const { DBOS, exclusively } = await installed();
   if (DBOS.isInitialized()) {
     throw new ThroughlineError(
       'conflict',
@@ -56,7 +54,7 @@ export async function dbosEngine(options: DbosEngineOptions): Promise<RunEngine>
   const process = randomUUID();
   const asked = new Map<string, { error?: unknown }>();
   const workflow = (registered ??= register(DBOS));
-  await launch(DBOS, options, process);
+  await launch({ DBOS, exclusively }, options, process);
   return {
     process,
     leases: options.leases,
@@ -87,16 +85,22 @@ export async function dbosEngine(options: DbosEngineOptions): Promise<RunEngine>
   };
 }
 
-async function installed(): Promise<{ readonly DBOS: typeof Dbos }> {
+/** What it takes, which need not be installed. */
+async function installed(): Promise<{
+  readonly DBOS: typeof Dbos;
+  readonly exclusively: typeof Exclusively;
+}> {
   try {
-    return await import('@dbos-inc/dbos-sdk');
+    const { DBOS } = await import('@dbos-inc/dbos-sdk');
+    const { exclusively } = await import('../../store/postgres/exclusively.ts');
+    return { DBOS, exclusively };
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) {
       throw error;
     }
     throw new ThroughlineError(
       'unsupported',
-      'Carrying runs with DBOS needs its package: npm install @dbos-inc/dbos-sdk',
+      'Carrying runs with DBOS needs its package and a driver: npm install @dbos-inc/dbos-sdk pg',
       { cause: error },
     );
   }
@@ -120,7 +124,7 @@ function register(DBOS: typeof Dbos): Workflow {
 }
 
 async function launch(
-  DBOS: typeof Dbos,
+  { DBOS, exclusively }: Awaited<ReturnType<typeof installed>>,
   { databaseUrl, name, onFault = () => undefined }: DbosEngineOptions,
   executorID: string,
 ): Promise<void> {
@@ -137,35 +141,23 @@ async function launch(
       error: (fault) => DBOS.isInitialized() && onFault(fault),
     },
   };
-  const stop = new AbortController();
-  const late = sleep(launchMs, undefined, { signal: stop.signal }).then(() => {
-    throw new Error(`it was not ready within ${launchMs / 1_000} seconds`);
-  });
-  try {
-    for (let tries = 1; ; tries++) {
-      DBOS.setConfig(config);
-      try {
-        await Promise.race([DBOS.launch(), late]);
-        return;
-      } catch (error) {
-        await DBOS.shutdown().catch(silent);
-        if (tries === launchTries || !isInTheWay(error)) throw failed(error);
-      }
-      await sleep(Math.random() * launchPauseMs);
+  DBOS.setConfig(config);
+  // Processes that make its tables at the same time spoil them for each other.
+  await exclusively(databaseUrl, 'throughline-dbos', async () => {
+    const stop = new AbortController();
+    const late = sleep(launchMs, undefined, { signal: stop.signal }).then(() => {
+      throw new Error(`it was not ready within ${launchMs / 1_000} seconds`);
+    });
+    try {
+      await Promise.race([DBOS.launch(), late]);
+    } catch (error) {
+      await DBOS.shutdown().catch(silent);
+      throw failed(error);
+    } finally {
+      stop.abort();
+      late.catch(silent);
     }
-  } finally {
-    stop.abort();
-    late.catch(silent);
-  }
-}
-
-/** SQLSTATEs of what several processes bring about that make the tables of DBOS at the same time. */
-const inTheWay = /^(?:40|23505|42P0[67]|42701|42710)/;
-
-function isInTheWay(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if ('code' in error && inTheWay.test(String(error.code))) return true;
-  return ('error' in error && isInTheWay(error.error)) || isInTheWay(error.cause);
+  });
 }
 
 /** Id of what a process that is gone left of a run. */
