@@ -1,11 +1,12 @@
 /** The diagnosis by `throughline run`: its process is killed, and the run gone on with by `--resume`. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { diagnosis } from '../../examples/diagnosis/play.ts';
 import type { Play } from '../../examples/world/story.ts';
 import { Command } from './command.ts';
+import { isFinal } from './faults.ts';
 import { also, type Outcome } from './outcome.ts';
 import type { Random } from '../chaos/random.ts';
 import { latestMs, lookMs, ServedStage, workMs } from './served-stage.ts';
@@ -52,18 +53,23 @@ export class CommandStage extends ServedStage {
     // Named, or a command that finds the hub killed would start one of its own.
     const hub = ['--hub', this.hubUrl, '--key-file', join(this.folder, 'local.key')];
     const where = ['--agents', this.#agentsFile, '--data', this.folder, ...hub];
-    const run = new FollowedRun(['run', workflow, ...where, '--query', query, ...inputs], (id) => [
-      'run',
-      '--resume',
-      id,
-      ...where,
-    ]);
+    const run = new FollowedRun({
+      begin: ['run', workflow, ...where, '--query', query, ...inputs],
+      resume: (id) => ['run', '--resume', id, ...where],
+      openRuns: () => this.#openRuns(),
+    });
     this.#run = run;
     return Promise.resolve({
       isOver: () => run.isOver,
       over: run.over,
       outcome: () => this.#outcome(run),
     });
+  }
+
+  /** As `throughline run --open` lists them. */
+  async #openRuns(): Promise<readonly string[]> {
+    const knows = existsSync(join(this.folder, `agent-${runnerId}.key`));
+    return knows ? this.hubOf(runnerId).master().openRuns() : [];
   }
 
   /** Mostly once it has begun its run; else while it starts or opens the request. */
@@ -98,7 +104,7 @@ export class CommandStage extends ServedStage {
       this.#known.add(id);
       const { tasks } = await this.operator.caseView(id);
       if (tasks.some((task) => task.id === runId)) contextId = id;
-      else left.push(...tasks.map((task) => `${task.id} in ${id}: ${task.state}, without a run`));
+      else left.push(...tasks.filter(({ state }) => !isFinal(state)).map(sayLeft));
     }
     return also(await this.outcomeOf({ runId, contextId, master: runnerId }), {
       open: left,
@@ -107,10 +113,19 @@ export class CommandStage extends ServedStage {
   }
 }
 
+const sayLeft = ({ id, state }: { id: string; state: string }): string =>
+  `task ${id} is ${state}, and nobody goes on with it`;
+
+/** What is given for a run, and for one that was left. */
+interface Commands {
+  readonly begin: readonly string[];
+  readonly resume: (runId: string) => readonly string[];
+  readonly openRuns: () => Promise<readonly string[]>;
+}
+
 /** One run, from its first command through all that went on with it. */
 class FollowedRun {
-  readonly #begin: readonly string[];
-  readonly #resume: (runId: string) => readonly string[];
+  readonly #by: Commands;
   readonly #over = Promise.withResolvers<void>();
   #command: Command;
   #tries = 0;
@@ -118,10 +133,9 @@ class FollowedRun {
   runId = '';
   exitCode = 0;
 
-  constructor(begin: readonly string[], resume: (runId: string) => readonly string[]) {
-    this.#begin = begin;
-    this.#resume = resume;
-    this.#command = this.#start(begin);
+  constructor(by: Commands) {
+    this.#by = by;
+    this.#command = this.#start(by.begin);
   }
 
   get over(): Promise<void> {
@@ -132,10 +146,12 @@ class FollowedRun {
     return this.#command.log;
   }
 
-  /** A run that said its id is gone on with; one that did not is asked for again. */
+  /** A run that was begun is gone on with, told or not; where there is none it is asked for again. */
   async killAndGoOn(): Promise<void> {
     await this.kill();
-    if (!this.isOver) this.#goOn();
+    if (this.isOver) return;
+    this.runId ||= (await this.#by.openRuns())[0] ?? '';
+    this.#goOn();
   }
 
   kill(): Promise<void> {
@@ -143,7 +159,7 @@ class FollowedRun {
   }
 
   #goOn(): void {
-    this.#command = this.#start(this.runId === '' ? this.#begin : this.#resume(this.runId));
+    this.#command = this.#start(this.runId === '' ? this.#by.begin : this.#by.resume(this.runId));
   }
 
   #start(args: readonly string[]): Command {

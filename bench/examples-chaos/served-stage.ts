@@ -94,7 +94,7 @@ export class ServedStage implements Stage {
   async play(): Promise<Playing> {
     const to = { url: this.#master?.url ?? '', key: this.#caller, name: callerId };
     return playing({ ...to, text: this.played.query }, async (taskId, contextId) => {
-      const { task } = await this.#hubOf(masterId).master().locate(taskId);
+      const { task } = await this.hubOf(masterId).master().locate(taskId);
       return this.outcomeOf({ runId: task, contextId, master: masterId });
     });
   }
@@ -106,7 +106,7 @@ export class ServedStage implements Stage {
     return outcomeOf({
       ...run,
       operator: this.operator,
-      master: this.#hubOf(run.master),
+      master: this.hubOf(run.master),
       notes: readNotes(this.#notes),
       given: readGiven(this.#notes),
       checks: async (seen) => [
@@ -163,7 +163,7 @@ export class ServedStage implements Stage {
     });
   }
 
-  #hubOf(agent: string): HubClient {
+  protected hubOf(agent: string): HubClient {
     return new HubClient({ url: this.hubUrl, key: this.#key(`agent-${agent}`) });
   }
 
