@@ -12,11 +12,12 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string' },
     minutes: { type: 'string', default: '60' },
+    'at-once': { type: 'string', default: '2' },
     save: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
-const whole = (name: 'kills' | 'seed' | 'minutes'): number => {
+const whole = (name: 'kills' | 'seed' | 'minutes' | 'at-once'): number => {
   const number = Number(values[name]);
   if (!Number.isInteger(number) || number < 1) throw new RangeError(`--${name}: a whole number`);
   return number;
@@ -34,6 +35,7 @@ const reports = await runExamplesChaos({
   kills: whole('kills'),
   seed: whole('seed'),
   withinMs: whole('minutes') * 60_000,
+  atOnce: whole('at-once'),
   onKill: (name, { role, name: victim, atWork, after, tookMs }) => {
     done += 1;
     const who = role === victim ? role : `${role} ${victim}`;

@@ -14,6 +14,8 @@ export interface Options {
   readonly onKill?: (name: StageName, kill: Kill) => void;
   /** Milliseconds after which no further run is begun. */
   readonly withinMs?: number;
+  /** Examples played at the same time. */
+  readonly atOnce?: number;
 }
 
 interface Kill extends Victim {
@@ -44,12 +46,10 @@ export interface Report {
 const pauseMs = { least: 20, most: 1_200 };
 /** Kills of one run, at most: then it is let go to its end. */
 const mostKills = 5;
-/** Examples played at the same time. */
-const atOnce = 2;
 
 /** Plays each example over and over, killing what it runs on, till there were so many kills. */
 export async function runExamplesChaos(options: Options): Promise<Report[]> {
-  const { names = stageNames, kills, seed, withinMs = Infinity } = options;
+  const { names = stageNames, kills, seed, withinMs = Infinity, atOnce = 2 } = options;
   const until = performance.now() + withinMs;
   const reports: Report[] = [];
   const left = [...names.entries()];
