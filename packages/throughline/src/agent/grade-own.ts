@@ -1,6 +1,7 @@
 import { isText } from '../handover/media.ts';
 import type { AgentContext } from '../model/agent-context.ts';
 import type { HandedGraders } from '../model/content.ts';
+import { isPure } from '../model/grader.ts';
 import { criteriaGrader } from '../models/grade-criteria.ts';
 import type { HandlerResult } from './handler.ts';
 import type { ItemReader, Outputs } from './io.ts';
@@ -15,14 +16,15 @@ interface Ground {
 /** Names of the outputs that these graders look at. */
 export const gradedOutputs = (graders: HandedGraders): ReadonlySet<string> =>
   new Set(
-    Object.values(graders).flatMap(({ of }) =>
-      of !== undefined && 'output' in of ? [of.output] : [],
+    Object.values(graders).flatMap((spec) =>
+      isPure(spec) && spec.of !== undefined && 'output' in spec.of ? [spec.of.output] : [],
     ),
   );
 
 /**
  * Adds what the graders that came with the work find of criteria that the handler left open: the same
- * that the Master goes by, so that what does not hold is known before it is returned.
+ * that the Master goes by, so that what does not hold is known before it is returned. What takes a model
+ * or a function is left to the Master.
  */
 export async function gradeOwn(
   context: AgentContext,
@@ -33,8 +35,9 @@ export async function gradeOwn(
   const open = context.EvaluationPolicy.SuccessCriteria.flatMap(
     ({ CriterionID: id, Description: description, Required: required }) => {
       const grade = Object.hasOwn(graders, id) ? graders[id] : undefined;
-      const isLeft = grade !== undefined && !found.some((each) => each.id === id);
-      return isLeft ? [{ id, description, required, grade }] : [];
+      if (grade === undefined || !isPure(grade)) return [];
+      const isFound = found.some((each) => each.id === id);
+      return isFound ? [] : [{ id, description, required, grade }];
     },
   );
   if (open.length === 0) return result;

@@ -86,3 +86,8 @@ describe('a plan is checked before it runs', () => {
     expect(planted(from, to)).toThrow(problem);
   });
 });
+
+it('a workflow file may name its schema, for editors', () => {
+  const named = `$schema: ../node_modules/throughline/dist/schemas/workflow.json\n${file.trimStart()}`;
+  expect(parseWorkflow(named)).toMatchObject({ name: 'Cash back' });
+});

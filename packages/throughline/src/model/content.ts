@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { graderSpecSchema, isPure } from './grader.ts';
+import { graderSpecSchema } from './grader.ts';
 import { digest, foreignId, idSchema, timestamp } from './ids.ts';
 import { limits } from './limits.ts';
 import { selectorSchema } from './resource.ts';
@@ -18,6 +18,9 @@ export const contentRefSchema = z.object({
 });
 export type ContentRef = z.infer<typeof contentRefSchema>;
 
+/** Header of an answer with content: the Task that put it out. */
+export const outputOfHeader = 'Throughline-Output-Of';
+
 /** How long and where content may lie. */
 export const contentKeepingSchema = z.strictObject({
   /** Seconds that it is served, ten years at most; absent: as long as its case is there. */
@@ -27,14 +30,8 @@ export const contentKeepingSchema = z.strictObject({
 });
 export type ContentKeeping = z.infer<typeof contentKeepingSchema>;
 
-/** Graders that need nothing but the result, by CriterionID. */
-const handedGradersSchema = z
-  .record(foreignId, graderSpecSchema)
-  .transform((graders) =>
-    Object.fromEntries(
-      Object.entries(graders).flatMap(([id, spec]) => (isPure(spec) ? [[id, spec]] : [])),
-    ),
-  );
+const handedGradersSchema = z.record(foreignId, graderSpecSchema);
+/** How criteria are graded, by CriterionID. */
 export type HandedGraders = z.infer<typeof handedGradersSchema>;
 
 /**
@@ -53,7 +50,7 @@ export const contentAccessSchema = z.object({
       token: z.string().exactOptional(),
     }),
   ),
-  /** How criteria are graded, so that the agent can find out first. */
+  /** How criteria are graded, by CriterionID, so that the agent can find out first. */
   graders: handedGradersSchema.exactOptional(),
 });
 export type ContentAccess = z.infer<typeof contentAccessSchema>;

@@ -81,6 +81,8 @@ export type Subtask = z.infer<typeof subtaskSchema>;
 
 /** A plan written down: who does what, from which context, in which order, and when it is done. */
 export const workflowSchema = z.strictObject({
+  /** Where an editor finds the schema of such files. */
+  $schema: z.string().max(limits.textBytes).optional(),
   name: shortText,
   description: shortText.default(''),
   /** Default: the Master's, which is asynchronous unless it was set otherwise. */
