@@ -34,6 +34,7 @@ export interface Call {
 interface Answer {
   readonly mediaType: string;
   readonly bytes: Uint8Array;
+  readonly headers: Headers;
 }
 
 const problemSchema = z.looseObject({
@@ -86,7 +87,7 @@ export class Caller {
     await this.#send(call);
   }
 
-  async bytes(call: Call): Promise<{ mediaType: string; bytes: Uint8Array }> {
+  async bytes(call: Call): Promise<Answer> {
     return this.#send(call);
   }
 
@@ -129,7 +130,8 @@ export class Caller {
       throw this.#unreached(call, cause);
     }
     if (!response.ok) throw this.#refused(call, response.status, bytes);
-    return { mediaType: response.headers.get('Content-Type') ?? 'application/octet-stream', bytes };
+    const { headers } = response;
+    return { mediaType: headers.get('Content-Type') ?? 'application/octet-stream', bytes, headers };
   }
 
   #fetch(call: Call, signal: AbortSignal): Promise<Response> {

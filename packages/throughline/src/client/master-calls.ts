@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DraftInput } from '../model/assertion.ts';
 import {
   contentRefSchema,
+  outputOfHeader,
   type ContentKeeping,
   type ContentRef,
   type ReadTokenRequest,
@@ -34,7 +35,11 @@ export interface MasterCalls extends Pick<WorkerCalls, 'beat' | 'leave'> {
       bytes: Uint8Array;
     },
   ): Promise<ContentRef>;
-  getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /** `outputOf`: the Task that put it out, where one did and it may be known. */
+  getContent(
+    uri: string,
+    token?: string,
+  ): Promise<{ mediaType: string; bytes: Uint8Array; outputOf?: string | undefined }>;
   callToken(request: { audience: string; seconds: number }): Promise<string>;
   readToken(request: ReadTokenRequest): Promise<string>;
   saveRun(run: {
@@ -85,12 +90,12 @@ export const masterCalls = (hub: Caller): MasterCalls => ({
       { method: 'POST', path: '/content', query, bytes, idempotent: true },
       contentRefSchema,
     ),
-  getContent: async (uri, token) =>
-    hub.bytes({
-      method: 'GET',
-      path: contentPath(uri),
-      headers: token === undefined ? {} : { 'Throughline-Content-Token': token },
-    }),
+  getContent: async (uri, token) => {
+    const shown = token === undefined ? {} : { 'Throughline-Content-Token': token };
+    const call = { method: 'GET', path: contentPath(uri), headers: shown } as const;
+    const { mediaType, bytes, headers } = await hub.bytes(call);
+    return { mediaType, bytes, outputOf: headers.get(outputOfHeader) ?? undefined };
+  },
   callToken: async (request) => {
     const call = { method: 'POST', path: '/call-tokens', idempotent: true } as const;
     return (await hub.json({ ...call, json: request }, issued)).token;

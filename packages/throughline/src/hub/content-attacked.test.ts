@@ -137,3 +137,21 @@ it('bytes of one case are not found out by putting them into another', async () 
   expect(await refusal(scene.hub.master(checker).getContent(refs[0].uri))).toBe('not-found');
   await scene.hub.close();
 });
+
+it('an agent that is handed what it may read itself reads it by the right that came along, or not', async () => {
+  const { scene, master, refs } = await begin(openMemoryStore);
+  const task = await scene.task(priya, { agent: checker });
+  const own = scene.hub.agent(checker);
+  const output = await own.putOutput({
+    taskId: task.id,
+    name: 'own',
+    mediaType: 'text/plain',
+    bytes: Buffer.from('put out for Priya'),
+  });
+  const token = await master.readToken({ uris: [refs[0].uri], audience: checker.id, seconds: 60 });
+  for (const shown of ['no.to.ken', token]) {
+    expect(await refusal(own.getContent(output.uri, shown))).toBe('not-found');
+  }
+  expect((await scene.hub.master(checker).getContent(output.uri)).bytes.length).toBe(17);
+  await scene.hub.close();
+});

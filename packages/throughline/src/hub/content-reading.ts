@@ -23,6 +23,8 @@ export interface ReadContent {
   readonly bytes: Uint8Array;
   /** Of these bytes. */
   readonly digest: string;
+  /** Task that put it out. */
+  readonly outputOf?: string | undefined;
 }
 
 /** A piece that one may read, and where its bytes are. */
@@ -31,6 +33,7 @@ interface Found {
   readonly mediaType: string;
   readonly digest: string;
   readonly selector?: Selector | undefined;
+  readonly outputOf?: string | undefined;
   readonly at: ObjectPlace | Uint8Array;
 }
 
@@ -65,8 +68,9 @@ export class ContentReading {
   }
 
   /**
-   * With a token, or without one for those it belongs to. One refusal for all; `gone` for those to whom
-   * it was open, or whose token is over.
+   * With a token, or without one for those it belongs to. A token that is shown alone decides: whoever is
+   * handed a piece reads it by the right of who handed it over, not by its own. One refusal for all; `gone`
+   * for those to whom it was open, or whose token is over.
    */
   async get(by: Principal | undefined, reading: Reading): Promise<ReadContent> {
     const { uri, token } = reading;
@@ -91,7 +95,7 @@ export class ContentReading {
   async #find(
     reader: StoreReader,
     by: Principal | undefined,
-    { uri, selector }: Reading,
+    { uri, selector, token }: Reading,
     permit: Permit | undefined,
   ): Promise<Found> {
     const refusal = () => notFound('content', uri);
@@ -99,7 +103,8 @@ export class ContentReading {
     if (resource === undefined) throw refusal();
     const note = await findNote(this.#deps, reader, resource);
     const { participants } = this.#registries;
-    const isOwn = by !== undefined && (await isTheirs(participants, reader, by, note));
+    const theirs = by !== undefined && (await isTheirs(participants, reader, by, note));
+    const isOwn = token === undefined && theirs;
     if (note?.content === undefined) throw refusal();
     if (by !== undefined && note.content.tenant !== by.tenant) throw refusal();
     const holds = permit !== undefined && (await this.#tokens.holds(reader, permit));
@@ -116,6 +121,8 @@ export class ContentReading {
       resource,
       mediaType: note.content.mediaType,
       digest: note.shape.digest,
+      // For those that it belongs to: a reader by token has no need to know.
+      outputOf: isOwn ? note.shape.outputOf : undefined,
       selector: isOwn ? selector : intersect(opened?.selector, selector),
       at,
     };
@@ -150,9 +157,12 @@ export class ContentReading {
     return box.openBytes(`${bytesKind}/${resource}`, record.sealed);
   }
 
-  async #load({ resource, mediaType, digest, at }: Found, uri: string): Promise<ReadContent> {
+  async #load(found: Found, uri: string): Promise<ReadContent> {
+    const { resource, mediaType, digest, outputOf, at } = found;
     const bytes = at instanceof Uint8Array ? at : await this.#objects.get(at);
-    if (bytes !== undefined && digestOf(bytes) === digest) return { mediaType, bytes, digest };
+    if (bytes !== undefined && digestOf(bytes) === digest) {
+      return { mediaType, bytes, digest, outputOf };
+    }
     // Erased between the two looks, it is no damage.
     const note = await this.#deps.store.read((reader) => findNote(this.#deps, reader, resource));
     if (note === undefined || placeOf(note) === undefined) throw notFound('content', uri);

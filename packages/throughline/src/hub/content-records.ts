@@ -13,6 +13,8 @@ const shapeSchema = z.object({
   digest: digestSchema,
   /** Participants that may read it: those in the Dialog of its task when the task put it out. */
   readers: z.array(z.string()).optional(),
+  /** Task that put it out. */
+  outputOf: z.string().optional(),
   /** Where its bytes lie; absent: in a record of the store, as earlier versions kept them. */
   object: z.string().optional(),
   region: z.string().optional(),

@@ -226,6 +226,7 @@ export class Contents {
         digest: digestOf(of.bytes),
         object: object.id,
         ...(readers === undefined ? {} : { readers: [...readers] }),
+        ...(readers === undefined || of.task === undefined ? {} : { outputOf: of.task }),
         ...(region === undefined ? {} : { region }),
         ...(until === undefined ? {} : { until }),
       },

@@ -17,6 +17,7 @@ import {
 import { authorize } from './authorize.ts';
 import type { ContentInput } from './content.ts';
 import type { ContentDesk } from './content-desk.ts';
+import type { ReadContent } from './content-reading.ts';
 import type { CallTokenRequest, CallTokens } from './call-tokens.ts';
 import type { Deps } from './deps.ts';
 import { meet } from './meet.ts';
@@ -109,7 +110,7 @@ export class MasterDesk {
     return inSpan('hub.put-content', () => this.#parts.content.put(this.#by, content));
   }
 
-  getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }> {
+  getContent(uri: string, token?: string): Promise<ReadContent> {
     return inSpan('hub.get-content', () =>
       this.#parts.content.get(this.#by, { uri, ...(token !== undefined && { token }) }),
     );

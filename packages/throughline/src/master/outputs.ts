@@ -64,15 +64,20 @@ async function referenced(
   const resource = named?.id ?? '';
   const isNamed = idKind(resource) === 'resource' && url.endsWith(`/${resource}`);
   if (!isNamed || isForeign(run, attempt, resource)) {
-    throw new ThroughlineError('invalid', `Output ${name} refers to what is not its own.`);
+    throw notOwn(name);
   }
-  const { bytes, mediaType } = await run.ports.getContent(url);
+  const { bytes, mediaType, outputOf } = await run.ports.getContent(url);
+  // The Master may read more than this agent: what another Task put out is not its to give.
+  if (outputOf !== attempt.task) throw notOwn(name);
   const digest = sha256(bytes);
   if (named?.digest !== undefined && named.digest !== digest) {
     throw new ThroughlineError('invalid', `Output ${name} does not hold what its digest says.`);
   }
   return { name, ref: { resource, uri: url, mediaType, size: bytes.length, digest } };
 }
+
+const notOwn = (name: string): ThroughlineError =>
+  new ThroughlineError('invalid', `Output ${name} refers to what is not its own.`);
 
 async function offloaded(
   run: RunContext,

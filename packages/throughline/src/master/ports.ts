@@ -66,7 +66,11 @@ export interface MasterPorts extends RunStore {
       bytes: Uint8Array;
     },
   ): Promise<ContentRef>;
-  getContent(uri: string, token?: string): Promise<{ mediaType: string; bytes: Uint8Array }>;
+  /** `outputOf`: the Task that put it out, where one did and it may be known. */
+  getContent(
+    uri: string,
+    token?: string,
+  ): Promise<{ mediaType: string; bytes: Uint8Array; outputOf?: string | undefined }>;
   /** One right to read several pieces of content, for one principal, for some seconds. */
   readToken(request: ReadTokenRequest): Promise<string>;
   /**

@@ -1,7 +1,7 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
-import { narrowRequestSchema } from '../model/content.ts';
+import { narrowRequestSchema, outputOfHeader } from '../model/content.ts';
 import { idSchema } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import type { Principal } from '../model/principal.ts';
@@ -53,6 +53,7 @@ export async function answerContent(
       'Content-Type': content.mediaType,
       'Content-Disposition': 'attachment',
       'Content-Digest': `sha-256=:${digest}:`,
+      ...(content.outputOf === undefined ? {} : { [outputOfHeader]: content.outputOf }),
     },
   });
 }
