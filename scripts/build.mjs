@@ -30,6 +30,8 @@ const page = join(dist, 'page');
 const pageStamp = join(root, '.cache/page.sha256');
 const bundler = join(root, 'node_modules/vite/bin/vite.js');
 const compiler = join(root, 'node_modules/typescript/bin/tsc');
+/** JSON Schemas, which the package carries for editors. */
+const schemas = join(root, 'spec/schemas');
 const configs = ['tsconfig.base.json', 'packages/throughline/tsconfig.build.json'];
 
 /** The sources that end up in dist, relative to src; the same choice as tsconfig.build.json. */
@@ -45,6 +47,9 @@ function inputsDigest() {
   const hash = createHash('sha256');
   for (const name of sources()) {
     hash.update(`${name}\0`).update(readFileSync(join(packageFolder, 'src', name)));
+  }
+  for (const name of readdirSync(schemas).toSorted()) {
+    hash.update(`${name}\0`).update(readFileSync(join(schemas, name)));
   }
   for (const name of configs) hash.update(readFileSync(join(root, name)));
   hash.update(readFileSync(join(root, 'node_modules/typescript/package.json')));
@@ -87,7 +92,7 @@ function removeStaleOutputs() {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
     const name = path.slice(dist.length + 1).replaceAll('\\', '/');
-    if (name.startsWith('page/')) continue;
+    if (name.startsWith('page/') || name.startsWith('schemas/')) continue;
     if (!kept.has(name.replace(/(\.d\.ts|\.js|\.js\.map)$/, ''))) rmSync(path);
   }
 }
@@ -109,6 +114,8 @@ export function build() {
     step('packages/throughline', stamp, inputsDigest(), () => {
       run('packages/throughline', [compiler, '-p', join(packageFolder, 'tsconfig.build.json')]);
       removeStaleOutputs();
+      rmSync(join(dist, 'schemas'), { recursive: true, force: true });
+      cpSync(schemas, join(dist, 'schemas'), { recursive: true });
     });
   }
   if (!isPageBuilt()) {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -7,9 +8,14 @@ import { repository } from './source.ts';
 
 const packageFolder = join(repository, 'packages/throughline');
 const manifest = z
-  .object({ exports: z.record(z.string(), z.string()), bin: z.record(z.string(), z.string()) })
+  .object({
+    files: z.array(z.string()),
+    exports: z.record(z.string(), z.string()),
+    bin: z.record(z.string(), z.string()),
+  })
   .parse(JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')));
-const subpaths = Object.keys(manifest.exports).filter((key) => key !== './package.json');
+const isData = (key: string): boolean => key === './package.json' || key === './schemas/*';
+const subpaths = Object.keys(manifest.exports).filter((key) => !isData(key));
 
 /** The names a plain Node process finds behind each specifier, by the package's own exports. */
 function namesOf(specifiers: readonly string[]): Record<string, string[]> {
@@ -50,6 +56,16 @@ describe('what the package exports', () => {
       expect(names.length, specifier).toBeGreaterThan(0);
       expect(names, specifier).not.toContain('default');
     }
+  });
+
+  it('holds the JSON Schemas, so that an editor finds that of a workflow file', () => {
+    const { resolve } = createRequire(join(packageFolder, 'package.json'));
+    const published = join(repository, 'spec/schemas');
+    for (const name of readdirSync(published)) {
+      const text = readFileSync(resolve(`throughline/schemas/${name}`), 'utf8');
+      expect(text, name).toBe(readFileSync(join(published, name), 'utf8'));
+    }
+    expect(manifest.files).toContain('dist');
   });
 
   it('keeps everything else private', () => {

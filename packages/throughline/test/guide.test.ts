@@ -64,7 +64,7 @@ it('the guide runs as it is written', { timeout: 120_000 }, async () => {
   const worker = desk > 60_000 ? desk - 100 : desk + 100;
   const files = filesIn(guide);
   expect([...files.keys()].toSorted().join(' ')).toBe(
-    'agents.yaml answer.yaml as.ts client.ts desk.ts hub.ts sum.yaml summer.ts watch.ts workers.ts',
+    'agents.yaml answer.yaml as.ts client.ts desk.ts hub.ts steer.ts sum.yaml summer.ts watch.ts workers.ts',
   );
   for (const [name, text] of files) {
     const ported = text
@@ -81,7 +81,7 @@ it('the guide runs as it is written', { timeout: 120_000 }, async () => {
   await until(`http://127.0.0.1:${hub}/health`);
   const bin = join(repository, 'packages/throughline/bin/throughline.mjs');
   const cli = async (...args: string[]) => run(process.execPath, [bin, ...args], { cwd: folder });
-  for (const id of ['desk', 'finder', 'writer']) {
+  for (const id of ['desk', 'boss', 'finder', 'writer']) {
     await cli('key', 'create', id, '--role', 'agent', '--out', `${id}.key`);
   }
   for (const id of ['priya', 'mallory']) await cli('key', 'create', id, '--out', `${id}.key`);
@@ -107,4 +107,9 @@ it('the guide runs as it is written', { timeout: 120_000 }, async () => {
   const letter = 'letter=We had 3 rooms. One cost 40. Bye';
   const summed = await cli('run', 'sum.yaml', '--agents', 'agents.yaml', '--input', letter);
   expect(summed.stdout).toContain('All figures together: 43');
+  const steered = await run(process.execPath, ['steer.ts'], { cwd: folder });
+  const said = steered.stdout.trimEnd().split('\n');
+  const ended = said.filter((line) => !/^find \w+, again \w+$/.test(line));
+  const paused = ['suspended', 'modify find, modify again'];
+  expect(ended).toEqual([...paused, 'completed', ...paused, 'cancelled']);
 });
