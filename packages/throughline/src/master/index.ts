@@ -36,7 +36,9 @@ export {
 } from './master.ts';
 export {
   masterAgent,
+  type AskedMessage,
   type AskedRun,
+  type AskedTask,
   type MasterAgent,
   type MasterAgentOptions,
 } from './master-agent.ts';
