@@ -129,9 +129,15 @@ describe('several processes of one Master', () => {
     const [first, second] = [process().master, process().master];
     const run = first.run(asked);
     await atWork();
-    const cancelled = await second.cancel(await theRun(second));
+    const runId = await theRun(second);
+    await vi.waitFor(async () => {
+      // What the agent calls its task is on record, so that it can be asked to stop.
+      const stored = await world.hub.master(world.desk).loadRun(runId);
+      expect(stored?.state).toMatchObject({ subtasks: { one: { attempts: [{ local: {} }] } } });
+    }, 20_000);
+    const cancelled = await second.cancel(runId);
     expect(cancelled).toMatchObject({ status: 'cancelled', done: true });
-    expect(cancelled.answers.stopped).toHaveLength(1);
+    expect(cancelled.answers).toMatchObject({ stopped: [{ subtask: 'one' }] });
     expect((await run).status).toBe('cancelled');
   });
 
