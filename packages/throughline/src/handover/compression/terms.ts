@@ -10,6 +10,7 @@ const stopWords: ReadonlySet<string> = new Set(
 
 const ascii = /^[\x20-\x7e\s]*$/;
 const word = /[\p{L}\p{N}]+/gu;
+const asciiWord = /[a-z0-9]+/g;
 /** Scripts that write no spaces between words. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
@@ -27,20 +28,29 @@ export interface Terms {
   of(text: string): string[];
 }
 
+/** Terms of words met before: none of a function word, several where no spaces are written. */
+const known = new Map<string, readonly string[]>();
+const mostKnown = 32_768;
+const longestKnown = 32;
+
 export function makeTerms(): Terms {
-  /** Terms of each word: none of a function word, several where no spaces are written. */
-  const known = new Map<string, readonly string[]>();
   return {
     of: (text) => {
       const terms: string[] = [];
-      for (const found of fold(text).match(word) ?? []) {
-        let its = known.get(found);
-        if (its === undefined) known.set(found, (its = termsOf(found)));
-        for (const term of its) terms.push(term);
+      for (const found of fold(text).match(ascii.test(text) ? asciiWord : word) ?? []) {
+        for (const term of known.get(found) ?? newTermsOf(found)) terms.push(term);
       }
       return terms;
     },
   };
+}
+
+function newTermsOf(found: string): readonly string[] {
+  const terms = termsOf(found);
+  if (found.length > longestKnown) return terms;
+  if (known.size >= mostKnown) known.clear();
+  known.set(found, terms);
+  return terms;
 }
 
 function termsOf(found: string): readonly string[] {
