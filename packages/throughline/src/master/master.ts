@@ -21,7 +21,7 @@ import type { Prices } from './usage.ts';
 
 export interface MasterOptions {
   readonly ports: MasterPorts;
-  /** Keeps the runs' decisions elsewhere than the hub does. */
+  /** Keeps the runs' decisions elsewhere than the hub does; an engine's leases then come from there. */
   readonly runs?: RunStore;
   /**
    * Runs are driven by any number of processes like this one: what one leaves that is gone, another goes
