@@ -9,10 +9,21 @@ const rows: readonly (readonly [string, string])[] = [
     'performer performed performs sang sung sings',
     'singer band musician album song single recorded artist rapper released performed sung',
   ],
+  [
+    'cast actor actress starring stars plays portrayed portrays',
+    'starring stars cast played plays role actor actress portrayed',
+  ],
   ['author wrote writer written', 'wrote written novel book author writer poet playwright play'],
   ['director directed', 'directed director film'],
   ['producer produced', 'produced producer production'],
-  ['composer composed', 'composed composer music opera symphony'],
+  [
+    'composer composed lyricist lyrics',
+    'composed composer music opera symphony lyrics wrote written',
+  ],
+  ['screenwriter screenplay', 'screenplay wrote written'],
+  ['character characters', 'character protagonist role named'],
+  ['genre', 'genre music film novel style'],
+  ['instrument', 'guitar piano violin drums guitarist pianist player'],
   ['spouse wife husband married', 'married wife husband spouse marriage'],
   [
     'father mother parent son daughter child children',
@@ -21,14 +32,19 @@ const rows: readonly (readonly [string, string])[] = [
   ['sibling brother sister', 'brother sister sibling'],
   ['born birth birthplace', 'born birth native raised'],
   ['die died death', 'died death killed'],
+  ['buried burial', 'buried cemetery grave tomb'],
   [
     'educated education university college studied doctorate',
     'university college school studied graduated educated attended degree',
   ],
+  ['employer employed works worked', 'worked professor employed joined staff company university'],
+  ['occupation profession job', 'actor writer politician player singer worked career'],
+  ['award prize won winner', 'won award prize medal awarded winner champion'],
   [
     'where located location administrative territorial entity',
     'located county district province municipality region state town city village situated',
   ],
+  ['headquarters headquartered based', 'headquarters headquartered based offices'],
   ['country citizenship nationality', 'country national republic kingdom citizen born'],
   ['continent', 'continent africa asia europe america antarctica oceania'],
   [
@@ -39,15 +55,20 @@ const rows: readonly (readonly [string, string])[] = [
     'sports team plays played member',
     'played player club team league footballer baseball coach signed',
   ],
+  ['league division', 'league division championship club'],
+  ['coach manager', 'coach manager coached managed'],
   ['political party politician', 'party politician member elected'],
+  ['military army branch', 'army navy force served military regiment'],
   [
     'founded founder inception established start started formed began',
     'founded established formed created began started incorporated founder',
   ],
   ['dissolve dissolved end ended abolished', 'dissolved ended abolished defunct closed until'],
   ['mouth watercourse river turn flows', 'river tributary flows joins empties confluence mouth'],
+  ['mountain range peak', 'mountain mountains range peak'],
   ['label record', 'records label released signed'],
-  ['owner owned owns', 'owned owner acquired bought'],
+  ['owner owned owns', 'owned owner acquired bought subsidiary'],
+  ['operator operated operates', 'operated operator run'],
   [
     'company manufacturer made developer developed publisher published',
     'developed published manufactured company made produced developer publisher',
@@ -61,16 +82,57 @@ const rows: readonly (readonly [string, string])[] = [
   ['population people live inhabitants', 'population inhabitants census residents people'],
   ['language speak spoken', 'language speak spoken'],
   ['religion religious', 'religion religious church faith'],
-  ['named name', 'named name renamed called'],
+  ['ethnic race', 'ethnic white black asian hispanic population'],
+  ['nickname nicknamed', 'nickname nicknamed known called'],
+  ['stand abbreviation acronym', 'stands abbreviated known'],
   ['date year', 'year date'],
+  ['released release published', 'released published release'],
   ['war conflict battle', 'war battle conflict fought'],
   ['part', 'part division subsidiary member'],
-  ['cause causes caused trigger', 'cause caused due because lead trigger'],
+  ['network channel broadcast aired', 'network channel broadcast aired television premiered'],
+  ['invented inventor invent discovered', 'invented discovered inventor discovery developed'],
+  ['designed architect designer', 'designed architect designer built'],
+  ['cost price much paid', 'cost price million billion dollars'],
+  ['cause causes caused trigger', 'cause caused due because lead trigger resulted'],
+  ['effect impact affect consequence', 'effect affect impact increase decrease reduce result lead'],
   ['treatment treat drug therapy', 'treatment treated therapy drug'],
   ['symptom symptoms', 'symptoms fever cough signs'],
-  ['method methods measured', 'using used method measured performed'],
-  ['purpose aim goal study', 'aim aimed purpose objective study investigated'],
+  ['method methods measured technique', 'using used method measured performed assay technique'],
+  [
+    'test tested detect detection diagnose diagnosis identify',
+    'test tested detected detection diagnosis diagnostic identified assay sample',
+  ],
+  ['purpose aim goal study objective', 'aim aimed purpose objective study investigated'],
   ['conclusion summary suggest result results', 'conclude conclusion results suggest showed found'],
+  [
+    'difficult difficulty challenge limitation problem',
+    'difficult challenge limitation however problem lack',
+  ],
+  ['advantage benefit', 'advantage benefit improve effective'],
+  ['prevent prevention avoid', 'prevent prevention avoid control measures protect'],
+  ['recommend should recommended', 'should must recommend suggest needed'],
+  [
+    'reduce reduction decrease decline',
+    'reduced decreased declined decrease decline lower fewer fell',
+  ],
+  ['increase growth grow', 'increased grew higher rise rose growth'],
+  ['rate percentage proportion percent', 'rate percent proportion percentage'],
+  ['differ different difference compare', 'differ different whereas compared than unlike'],
+  ['similar similarity', 'similar like identity homology resemble'],
+  ['composed consist structure made', 'composed consist contain structure comprises made'],
+  ['size length long', 'length size long bp kb nucleotides'],
+  ['mechanism action work', 'mechanism inhibits binds blocks action'],
+  ['function role', 'function role involved responsible required'],
+  ['transmitted transmission spread', 'transmission transmitted spread contact droplets infected'],
+  ['origin source come', 'origin source derived originated reservoir'],
+  [
+    'patients subjects participants studied sample',
+    'patients enrolled recruited included subjects participants collected',
+  ],
+  ['age old ages', 'age aged years old'],
+  ['duration time period', 'days weeks months years hours period'],
+  ['define definition meaning mean', 'defined definition refers known means called'],
+  ['risk factor', 'risk factor associated'],
 ];
 
 const byTerm: ReadonlyMap<string, readonly string[]> = (() => {
@@ -84,10 +146,12 @@ const byTerm: ReadonlyMap<string, readonly string[]> = (() => {
   return map;
 })();
 
-/** Terms that tell an answer to a query with these terms. */
-export function expansionsOf(query: string, terms: readonly string[]): string[] {
-  const asked = /\bwhere\b/i.test(query) ? [...terms, 'where'] : terms;
-  return asked.flatMap((term) => byTerm.get(term) ?? []);
+/** Terms that tell an answer to a query with these terms, each with the one of these it stands for. */
+export function expansionsOf(query: string, terms: readonly string[]): [string, string][] {
+  const asked = [...terms, ...(query.toLowerCase().match(/\b(?:where|how|why|should)\b/g) ?? [])];
+  return asked.flatMap((word) =>
+    (byTerm.get(word) ?? []).map((term): [string, string] => [term, word]),
+  );
 }
 
 /** How an answer to a kind of question looks, the most telling question words first. */

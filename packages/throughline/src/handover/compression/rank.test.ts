@@ -45,6 +45,18 @@ describe('ranking what a query asks for', () => {
       'Anaemia is a condition.',
     ],
     [
+      'a word that goes on where the one asked for ends',
+      'How is a child fed?',
+      'In childhood there is milk.',
+      'In winter there is milk.',
+    ],
+    [
+      'which words are common in English',
+      'What kind of ferret is used?',
+      'It is a ferret.',
+      'It is of that kind and use.',
+    ],
+    [
       'words with accents',
       'Where is Aschenbrodel?',
       'Aschenbrödel is here.',
@@ -70,6 +82,24 @@ describe('ranking what a query asks for', () => {
       unit('It opened in May.', 1, 'Gold card'),
     ];
     const of = scores(makeIndex(units, makeTerms()), 'What is the gold card?');
+    expect(of[1]).toBeGreaterThan(of[0] ?? 0);
+  });
+
+  it('counts only the best of the words that answer one word of the query', () => {
+    const units = [
+      unit('A county, a district, a town, a village, a region.', 0),
+      unit('The mill is in a town.', 1),
+    ];
+    const of = scores(makeIndex(units, makeTerms()), 'Where is the mill located?');
+    expect(of[1]).toBeGreaterThan(of[0] ?? 0);
+  });
+
+  it('prefers titles that the query names in full to those that it names in part', () => {
+    const units = [
+      unit('It opened in May.', 0, 'Gold card fees of branches abroad'),
+      unit('It opened in May.', 1, 'Gold card'),
+    ];
+    const of = scores(makeIndex(units, makeTerms()), 'When did the gold card open?');
     expect(of[1]).toBeGreaterThan(of[0] ?? 0);
   });
 
