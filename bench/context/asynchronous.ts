@@ -10,15 +10,20 @@ import { createMaster, type Interaction, type WorkflowInput } from 'throughline/
 import { row, type Row } from './row.ts';
 
 const subtasks = 8;
-/** What one subtask waits for, as for a model or a person; far above what handing over costs. */
-const waitMs = 5_000;
+/**
+ * How long one subtask waits, as for a model or a person: the first for the row, the others beside it, where
+ * what handing over costs shows more.
+ */
+const waitsMs = [5_000, 2_000];
 /** The least share of the ideal speed-up, which is one subtask's time for all of them. */
 const bar = 0.85;
 
-const waits: AgentHandler = async (_, io) => {
-  await sleep(waitMs);
-  await io.itemDone('wait', 'Waited');
-};
+const waits =
+  (ms: () => number): AgentHandler =>
+  async (_, io) => {
+    await sleep(ms());
+    await io.itemDone('wait', 'Waited');
+  };
 
 const workflow = (interaction: Interaction): WorkflowInput => ({
   name: 'Independent',
@@ -48,19 +53,22 @@ export async function asynchronousRow(): Promise<Row> {
   const dataDir = mkdtempSync(join(tmpdir(), 'throughline-bench-'));
   const hub = await startHub({ dataDir, port: 0 });
   try {
-    const millis = await measured(hub);
-    const [inTurn, together] = [
-      millis.get('SynchronousContextInteraction') ?? 0,
-      millis.get('AsynchronousContextInteraction') ?? 0,
-    ];
-    const share = inTurn / together / subtasks;
+    const [main, ...others] = await measured(hub);
+    if (main === undefined) throw new Error('nothing was measured');
     return row({
-      name: `${subtasks} independent subtasks that wait ${waitMs / 1_000} s each, asynchronously`,
+      name: `${subtasks} independent subtasks that wait ${main.waitMs / 1_000} s each, asynchronously`,
       unit: `of the ideal speed-up of ${subtasks} ×`,
-      ours: share,
+      ours: shareOf(main),
       beside: 1 / subtasks,
       besideWhat: 'one round after the other',
-      spread: { 'synchronous, s': inTurn / 1_000, 'asynchronous, s': together / 1_000 },
+      spread: {
+        'synchronous, s': main.inTurn.ms / 1_000,
+        'asynchronous, s': main.together.ms / 1_000,
+        'ms of processor time a subtask': main.together.processorMs / subtasks,
+        ...Object.fromEntries(
+          others.map((each) => [`with waits of ${each.waitMs / 1_000} s`, shareOf(each)]),
+        ),
+      },
       bar,
     });
   } finally {
@@ -69,13 +77,22 @@ export async function asynchronousRow(): Promise<Row> {
   }
 }
 
-async function measured({
-  url,
-  localKey,
-}: {
-  url: string;
-  localKey: string;
-}): Promise<Map<Interaction, number>> {
+interface Took {
+  readonly ms: number;
+  /** Of hub, agent and Master, which are one process. */
+  readonly processorMs: number;
+}
+
+interface Measured {
+  readonly waitMs: number;
+  readonly inTurn: Took;
+  readonly together: Took;
+}
+
+const shareOf = ({ inTurn, together }: Measured): number => inTurn.ms / together.ms / subtasks;
+
+async function measured({ url, localKey }: { url: string; localKey: string }): Promise<Measured[]> {
+  let waitMs = 0;
   const operator = new HubClient({ url, key: localKey });
   const { tenant } = await operator.whoAmI();
   const as = async (id: string) => {
@@ -89,7 +106,7 @@ async function measured({
     card,
     ports: waiter.client.ports(),
     principal: waiter.principal,
-    handler: waits,
+    handler: waits(() => waitMs),
   });
   const master = createMaster({
     ports: desk.client.master(),
@@ -99,7 +116,7 @@ async function measured({
     parallel: subtasks,
     agents: [{ id: 'waiter', name: 'waiter', url: worker.url, behind: 'hub' }],
   });
-  const millis = new Map<Interaction, number>();
+  let last: Took = { ms: 0, processorMs: 0 };
   const front = await serveAgent({
     card,
     ports: desk.client.ports(),
@@ -107,10 +124,11 @@ async function measured({
     onMessage: async ({ text }, { taskId }) => {
       const interaction =
         text === 'synchronous' ? 'SynchronousContextInteraction' : 'AsynchronousContextInteraction';
-      const begun = performance.now();
+      const begun = { at: performance.now(), processor: process.cpuUsage() };
       const request = { taskId, query: text, workflow: workflow(interaction), offered };
       const { status } = await master.run(request);
-      millis.set(interaction, performance.now() - begun);
+      const { user, system } = process.cpuUsage(begun.processor);
+      last = { ms: performance.now() - begun.at, processorMs: (user + system) / 1_000 };
       return { text: status };
     },
   });
@@ -119,12 +137,18 @@ async function measured({
     credential: `Bearer ${localKey}`,
     self: { kind: 'user', name: 'bench' },
   });
-  // The first run warms up, and does not count.
-  for (const text of ['asynchronous', 'synchronous', 'asynchronous']) {
+  const run = async (text: 'synchronous' | 'asynchronous'): Promise<Took> => {
     const { text: status } = await caller.send({ parts: [{ kind: 'text', text }] });
     if (status !== 'completed') throw new Error(`a run ended as ${status}`);
+    return last;
+  };
+  // The first run warms up, and does not count.
+  await run('asynchronous');
+  const all: Measured[] = [];
+  for (waitMs of waitsMs) {
+    all.push({ waitMs, inTurn: await run('synchronous'), together: await run('asynchronous') });
   }
   await caller.close();
   await Promise.all([front.close(1_000), worker.close(1_000)]);
-  return millis;
+  return all;
 }
