@@ -69,6 +69,11 @@ async function serve(
   return served;
 }
 
+const request: MasterAgentOptions['request'] = (message) => ({
+  workflow,
+  offered: offerMessage(workflow, message),
+});
+
 /** An agent with a Master inside: what the Master's agents ask, it asks whoever wrote to it. */
 async function serveDesk(key: string, url: string) {
   const client = new HubClient({ url: hub.url, key });
@@ -80,10 +85,6 @@ async function serveDesk(key: string, url: string) {
     name: 'Desk',
     agents: [{ id: 'writer', name: 'Writer', url, behind: 'hub' }],
     retryMs: 5,
-  });
-  const request: MasterAgentOptions['request'] = (message) => ({
-    workflow,
-    offered: offerMessage(workflow, message),
   });
   const served = await serve(key, masterAgent({ master, ports, request }));
   return { ...served, master };

@@ -54,7 +54,8 @@ export function outputOf(surroundings: Surroundings, options: unknown): Output {
   const { stdout, env } = surroundings;
   const shows = terminal({
     isTTY: stdout.isTTY === true,
-    columns: stdout.columns,
+    // A terminal whose size is not known says 0.
+    columns: stdout.columns === 0 ? undefined : stdout.columns,
     env,
     wholeIds: fullIds,
   });

@@ -18,8 +18,15 @@ export function interruptedEvent(state: RunState, id: string): RunEvent {
   return { kind: 'interrupted', id, requirement, decisions, subtasks };
 }
 
+/** That a run is driven, from where it stands. */
+export const beganEvent = (state: RunState): RunEvent => ({
+  kind: 'run-began',
+  runId: state.id,
+  subtasks: plannedSubtasks(state),
+});
+
 /** How the subtasks of a plan stand. */
-export const plannedSubtasks = (state: RunState): PlannedSubtask[] =>
+const plannedSubtasks = (state: RunState): PlannedSubtask[] =>
   state.workflow.subtasks.map(({ id, name, agent, todo }) => {
     const { attempts = [], past = 0, status = 'waiting' } = state.subtasks[id] ?? {};
     return {

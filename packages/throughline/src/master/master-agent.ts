@@ -5,8 +5,8 @@ import type { RunReport } from '../model/run.ts';
 import { sleep } from './agent-failure.ts';
 import { answerOf, type MasterAnswer } from './answer.ts';
 import { describeEvent } from './describe-event.ts';
-import type { OnEvent } from './events.ts';
-import type { Master, RunRequest } from './master.ts';
+import type { OnEvent, RunEvent } from './events.ts';
+import type { Master, RunOptions, RunRequest } from './master.ts';
 import type { MasterPorts } from './ports.ts';
 
 /** A message of a user, as `serveAgent` gives it. */
@@ -65,6 +65,8 @@ const looksElsewhere = 30;
  */
 export function masterAgent(options: MasterAgentOptions): MasterAgent {
   const { master, ports, request, onEvent } = options;
+  /** Tasks whose progress is told by one of the messages on them that are worked on. */
+  const told = new Set<string>();
   return {
     onMessage: async (message, io) => {
       const said = [...message.earlier, message];
@@ -76,13 +78,16 @@ export function masterAgent(options: MasterAgentOptions): MasterAgent {
         query: asked.query ?? first.text,
         messages: said.map(({ messageId, text }) => ({ id: messageId, text })),
       };
-      const report = await driven(options, given, {
-        signal: io.signal,
-        onEvent: (event) => {
-          onEvent?.(event);
-          const line = describeEvent(event);
-          if (line !== undefined) io.progress(line);
-        },
+      const isFirst = !told.has(io.taskId);
+      told.add(io.taskId);
+      const tell = (event: RunEvent): void => {
+        onEvent?.(event);
+        const line = describeEvent(event);
+        if (line !== undefined) io.progress(line);
+      };
+      const watched = { signal: io.signal, ...(isFirst && { onEvent: tell }) };
+      const report = await driven(options, given, watched).finally(() => {
+        if (isFirst) told.delete(io.taskId);
       });
       const { answer } = options;
       return report.done && answer !== undefined ? answer(report) : answerOf(ports, report);
@@ -103,7 +108,7 @@ export function masterAgent(options: MasterAgentOptions): MasterAgent {
 async function driven(
   { master, ports }: MasterAgentOptions,
   request: RunRequest,
-  options: { readonly signal: AbortSignal; readonly onEvent: OnEvent },
+  options: RunOptions & { readonly signal: AbortSignal },
 ): Promise<RunReport> {
   for (;;) {
     try {

@@ -10,10 +10,10 @@ import { Contents } from './contents.ts';
 import type { RunContext } from './context.ts';
 import { RunCarrier, tellingDriver } from './carrier.ts';
 import { Driver, endRun } from './driver.ts';
-import type { RunEvent } from './events.ts';
+import type { OnEvent, RunEvent } from './events.ts';
 import { planInterruption, redoWhatDepends, type InterruptInput } from './interrupt.ts';
 import { endedElsewhere, heededElsewhere } from './heeding.ts';
-import { interruptedOf, plannedSubtasks } from './interruptions.ts';
+import { beganEvent, interruptedOf } from './interruptions.ts';
 import { Journal } from './journal.ts';
 import type {
   Cancelled,
@@ -64,6 +64,7 @@ export class RunDesk implements Master {
   readonly #self: string;
   readonly #carrier: RunCarrier | undefined;
   readonly #driven = new Map<string, Driven>();
+  readonly #watchers = new Map<string, Set<OnEvent>>();
   readonly #shared = new Map<string, { journal: Promise<Journal | undefined>; users: number }>();
 
   constructor(options: MasterOptions) {
@@ -92,7 +93,7 @@ export class RunDesk implements Master {
       );
     return this.#with(task, { options, begin }, async (journal) => {
       for (const said of request.messages?.slice(1) ?? []) await this.#take(journal, ports, said);
-      return this.#carry(journal, options);
+      return this.#watched(journal, options, () => this.#carry(journal, options));
     });
   }
 
@@ -105,7 +106,7 @@ export class RunDesk implements Master {
       if (isHeld(journal.state)) {
         await this.#decide(journal, (draft) => release(draft, this.#now()));
       }
-      return this.#carry(journal, options);
+      return this.#watched(journal, options, () => this.#carry(journal, options));
     });
   }
 
@@ -355,6 +356,26 @@ export class RunDesk implements Master {
     });
   }
 
+  /** Whoever waits for a run is told of it, for whomever it is driven in this process. */
+  async #watched(
+    journal: Journal,
+    options: RunOptions,
+    work: () => Promise<RunReport>,
+  ): Promise<RunReport> {
+    const { id } = journal.state;
+    const { onEvent } = options;
+    if (onEvent === undefined) return work();
+    const watchers = this.#watchers.get(id) ?? new Set();
+    this.#watchers.set(id, watchers.add(onEvent));
+    try {
+      if (this.#at(id) !== undefined) onEvent(beganEvent(journal.state));
+      return await work();
+    } finally {
+      watchers.delete(onEvent);
+      if (watchers.size === 0) this.#watchers.delete(id);
+    }
+  }
+
   /** Has a run driven to where it stops: here, where no other process does. */
   async #carry(journal: Journal, options: RunOptions): Promise<RunReport> {
     if (this.#carrier === undefined) return this.#drive(journal, options);
@@ -383,7 +404,7 @@ export class RunDesk implements Master {
     const most = mode === 'SynchronousContextInteraction' ? 1 : parallel;
     const driver = new Driver(run, most, (reason) => given.abort(reason));
     const work = async (): Promise<RunReport> => {
-      run.emit({ kind: 'run-began', runId: id, subtasks: plannedSubtasks(journal.state) });
+      run.emit(beganEvent(journal.state));
       try {
         const attributes = {
           'gen_ai.operation.name': 'invoke_workflow',
@@ -401,7 +422,7 @@ export class RunDesk implements Master {
   }
 
   #context(journal: Journal, options: RunOptions, given: AbortSignal): RunContext {
-    const { onEvent = () => undefined, onQuestion, signal } = options;
+    const { onQuestion, signal } = options;
     const {
       principal,
       name,
@@ -419,7 +440,9 @@ export class RunDesk implements Master {
       connect: this.#options.connect ?? connectOverA2a({ ...this.#options, ports, retryMs }),
       journal,
       contents: new Contents(ports, { self: principal.id, stores: this.#options.stores }),
-      emit: onEvent,
+      emit: (event) => {
+        for (const watch of this.#watchers.get(journal.state.id) ?? []) watch(event);
+      },
       count: count ?? countTokens,
       tokenizer: tokenizer ?? (count === undefined ? tokenizerName : 'custom'),
       selector,

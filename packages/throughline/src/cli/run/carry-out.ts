@@ -83,6 +83,8 @@ const asking =
   async ({ signal }) => {
     shown.pause();
     const reader = createInterface({ input: process.stdin, output: process.stderr });
+    // While it reads, Ctrl-C is a key like any other.
+    reader.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     try {
       const said = await reader.question('> ', { signal });
       return said.trim() === '' ? undefined : said;

@@ -1,4 +1,5 @@
 import { HubClient } from '../../client/index.ts';
+import { ThroughlineError, type ErrorCode } from '../../errors.ts';
 import { checkPlan, type Master, type OfferedContent, type Workflow } from '../../master/index.ts';
 import { agentKey } from '../agent-key.ts';
 import { DataFolder } from '../data-folder.ts';
@@ -7,6 +8,10 @@ import type { AgentsFile } from './agents-file.ts';
 import { openMaster } from './open-master.ts';
 import { openRequest, tellRequest, type Parties } from './request-task.ts';
 import type { RunReport } from '../../model/run.ts';
+
+/** Another command, which drives or steers the same run, said so first: it is looked at anew. */
+const toldElsewhere: readonly ErrorCode[] = ['conflict', 'terminal'];
+const tellTries = 3;
 
 /** Principal id of whoever runs workflows from the command line. */
 const runnerId = 'runner';
@@ -79,8 +84,15 @@ export class Runner {
   }
 
   /** Says on the request's task how the run stands. */
-  tell(report: RunReport): Promise<void> {
-    return tellRequest(this.#parties, report);
+  async tell(report: RunReport): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await tellRequest(this.#parties, report);
+      } catch (error) {
+        const isTold = error instanceof ThroughlineError && toldElsewhere.includes(error.code);
+        if (!isTold || tries === tellTries) throw error;
+      }
+    }
   }
 
   /** Text of an output; undefined where it is something else. */
