@@ -24,7 +24,11 @@ const whole = (name: 'kills' | 'seed' | 'minutes' | 'at-once'): number => {
 };
 const names = stageNames.filter((each) => values.only === undefined || values.only === each);
 if (names.length === 0) throw new RangeError(`--only: one of ${stageNames.join(', ')}`);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // The first ends the killing and tells how it went so far.
+  process.on(signal, () => (stop.signal.aborted ? process.exit(1) : stop.abort()));
+}
 
 console.error(
   `${whole('kills')} kills over ${names.join(', ')}; again with --seed ${whole('seed')}`,
@@ -34,7 +38,7 @@ const reports = await runExamplesChaos({
   names,
   kills: whole('kills'),
   seed: whole('seed'),
-  withinMs: whole('minutes') * 60_000,
+  signal: AbortSignal.any([stop.signal, AbortSignal.timeout(whole('minutes') * 60_000)]),
   atOnce: whole('at-once'),
   onKill: (name, { role, name: victim, atWork, after, tookMs }) => {
     done += 1;

@@ -12,8 +12,8 @@ export interface Options {
   readonly kills: number;
   readonly seed: number;
   readonly onKill?: (name: StageName, kill: Kill) => void;
-  /** Milliseconds after which no further run is begun. */
-  readonly withinMs?: number;
+  /** Ends the killing early: what is under way comes to its end, and counts. */
+  readonly signal?: AbortSignal;
   /** Examples played at the same time. */
   readonly atOnce?: number;
 }
@@ -49,15 +49,14 @@ const mostKills = 5;
 
 /** Plays each example over and over, killing what it runs on, till there were so many kills. */
 export async function runExamplesChaos(options: Options): Promise<Report[]> {
-  const { names = stageNames, kills, seed, withinMs = Infinity, atOnce = 2 } = options;
-  const until = performance.now() + withinMs;
+  const { names = stageNames, kills, seed, atOnce = 2 } = options;
   const reports: Report[] = [];
   const left = [...names.entries()];
   const lane = async (): Promise<void> => {
     for (let next = left.shift(); next !== undefined; next = left.shift()) {
       const [at, name] = next;
       const share = Math.floor(kills / names.length) + (at < kills % names.length ? 1 : 0);
-      reports[at] = await killOver(name, { ...options, kills: share, seed: seed + at, until });
+      reports[at] = await killOver(name, { ...options, kills: share, seed: seed + at });
     }
   };
   await Promise.all(Array.from({ length: atOnce }, lane));
@@ -66,11 +65,8 @@ export async function runExamplesChaos(options: Options): Promise<Report[]> {
 
 export const killsOf = ({ kills }: Report): number => kills.master + kills.agent + kills.hub;
 
-async function killOver(
-  name: StageName,
-  options: Options & { readonly until: number },
-): Promise<Report> {
-  const { kills: count, seed, until } = options;
+async function killOver(name: StageName, options: Options): Promise<Report> {
+  const { kills: count, seed, signal } = options;
   const begun = performance.now();
   const random = randomFrom(seed);
   const stage = await stages[name]();
@@ -79,13 +75,13 @@ async function killOver(
   const broken: string[] = [];
   try {
     outcomes.push(await oneRun(stage, () => Promise.resolve()));
-    while (kills.length < count && performance.now() < until) {
+    while (kills.length < count && signal?.aborted !== true) {
       const most = Math.min(count - kills.length, 1 + Math.floor(random() * mostKills));
       const outcome = await oneRun(stage, async (isOver) => {
         const from = performance.now();
         for (let at = 0; at < most; at++) {
           await sleep(pauseMs.least + random() * (pauseMs.most - pauseMs.least));
-          if (isOver()) return;
+          if (isOver() || signal?.aborted === true) return;
           const kill = await strike(stage, random, from);
           kills.push(kill);
           options.onKill?.(name, kill);

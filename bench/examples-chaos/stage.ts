@@ -36,7 +36,7 @@ export interface Stage {
 }
 
 /** Milliseconds that one run may take, whatever is killed meanwhile. */
-export const runMs = 300_000;
+export const runMs = 600_000;
 
 /** How a caller waits for what is killed. */
 const patience = { attempts: 2_000, firstMs: 50, capMs: 500, forMs: runMs } as const;
