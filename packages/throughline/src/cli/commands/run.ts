@@ -43,7 +43,7 @@ export const runCommand = (surroundings: Surroundings): Command =>
       'run --resume tsk_01h… --agents agents.yaml --answer "In May"',
       'run --open',
       'run --status tsk_01h…',
-      'run --interrupt tsk_01h… "The bill of May, not of April" --about letter',
+      'run --interrupt tsk_01h… "It was in May" --about letter',
       'run --suspend tsk_01h…',
       'run --cancel tsk_01h…',
     ]),
