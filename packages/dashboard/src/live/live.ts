@@ -168,7 +168,7 @@ class Channel {
       if (signal.aborted) return;
       this.#cursor = cursor;
       for (const [follower, runner] of this.#runners) {
-        if (follower.apply?.(event) !== true) runner.wake();
+        if (follower.apply?.(event) !== true) runner.wake(true);
       }
     }
   }

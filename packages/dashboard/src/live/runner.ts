@@ -24,6 +24,7 @@ export class Runner {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isRunning = false;
   #isWoken = false;
+  #hasChanged = false;
   #isResting = true;
   #failures = 0;
   /** Milliseconds until it is read unasked, where that is sooner than its pace. */
@@ -46,8 +47,9 @@ export class Runner {
     clearTimeout(this.#timer);
   }
 
-  /** Something changed. */
-  wake(): void {
+  /** It is to be read; because something changed: soon once more, too. */
+  wake(hasChanged = false): void {
+    this.#hasChanged ||= hasChanged;
     if (this.#isWoken) return;
     this.#isWoken = true;
     if (!this.#isRunning) this.#schedule(gatherMs);
@@ -69,7 +71,8 @@ export class Runner {
   async #run(): Promise<void> {
     const { now, everyMs } = this.#pace;
     this.#isRunning = true;
-    this.#echoMs = this.#isWoken ? soonMs : this.#echoMs * laterTimes;
+    this.#echoMs = this.#hasChanged ? soonMs : this.#echoMs * laterTimes;
+    this.#hasChanged = false;
     this.#isWoken = false;
     const started = now();
     try {

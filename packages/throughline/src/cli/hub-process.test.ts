@@ -193,10 +193,11 @@ describe('case show', () => {
     expect(out).toMatch(/\n {6}├─ Dialog dlg_\w{26} \w+ {2}support desk → policy reader/);
     expect(out).toContain(`Task ${made.subtask} completed  Find the cash back terms`);
     expect(out.replaceAll('\u00a0', ' ')).toContain(
-      'tokens    812 tokens sent, 8.9 % of the full history’s 9,120; 140 returned',
+      'tokens    812 tokens sent, 8.9 % of the full history’s 9,120',
     );
+    expect(out).toContain('140 tokens returned');
     expect(out).toContain('compressed where it was read, from 700 tokens to 175');
-    expect(out).toContain('model     local/reader read 300 tokens and wrote 90, cost 0.0021');
+    expect(out).toContain('model     local/reader: 300 tokens in, 90 out, cost 0.0021');
     expect(out).toContain('withheld  date of birth, card code');
     expect(out).toContain('out       Gold card terms, section 4 · finding');
     expect(out).toContain('in        Gold card terms, section 4 · terms');

@@ -21,7 +21,7 @@ describe('what was sent', () => {
   it.each([
     [1_204, 9_120, '1,204 tokens sent, 13 % of the full history’s 9,120'],
     [1, 40_000, '1 token sent, < 0.1 % of the full history’s 40,000'],
-    [969, 117, '969 tokens sent, more than the whole history would have been (117)'],
+    [969, 117, '969 tokens sent, more than the history (117)'],
     [117, 117, '117 tokens sent, 100 % of the full history’s 117'],
     [12, 0, '12 tokens sent, where there was no history yet'],
   ])('as %i of %i reads %j', (sent, fullHistory, words) => {
@@ -59,8 +59,8 @@ describe('what models cost', () => {
   });
 
   it('is told of one model by its name', () => {
-    expect(describeModel(used(0.5))).toBe('m read 1,000 tokens and wrote 20, cost 0.5');
-    expect(describeModel(used())).toBe('m read 1,000 tokens and wrote 20, no price known');
+    expect(describeModel(used(0.5))).toBe('m: 1,000 tokens in, 20 out, cost 0.5');
+    expect(describeModel(used())).toBe('m: 1,000 tokens in, 20 out, no price known');
   });
 
   it('keeps to the smallest part of a unit that people pay in', () => {

@@ -18,7 +18,7 @@ export function describeSent({
   const said = `${tokens(sent)} sent`;
   if (fullHistory === 0) return `${said}, where there was no history yet`;
   return sent > fullHistory
-    ? `${said}, more than the whole history would have been (${figure(fullHistory)})`
+    ? `${said}, more than the history (${figure(fullHistory)})`
     : `${said}, ${percent(sent / fullHistory)} of the full history’s ${figure(fullHistory)}`;
 }
 
@@ -39,21 +39,24 @@ export function describeCost({ inputTokens, outputTokens, money, unpriced }: Mod
 }
 
 /** What models used and cost; undefined where none were used. */
-export const describeModels = (spent: Models): string | undefined =>
-  spent.inputTokens + spent.outputTokens === 0 ? undefined : `models ${readAndWrote(spent)}`;
+export function describeModels(spent: Models): string | undefined {
+  const { inputTokens, outputTokens } = spent;
+  if (inputTokens + outputTokens === 0) return undefined;
+  return `models read ${tokens(inputTokens)} and wrote ${figure(outputTokens)}${costOf(spent)}`;
+}
 
 /** The same of one model, which it begins with. */
 export function describeModel({ model, ...used }: Usage): string {
   const unpriced = used.money === undefined ? used.inputTokens + used.outputTokens : 0;
-  return `${model} ${readAndWrote({ ...used, unpriced })}`;
+  const [input, output] = [tokens(used.inputTokens), figure(used.outputTokens)];
+  return `${model}: ${input} in, ${output} out${costOf({ ...used, unpriced })}`;
 }
 
-function readAndWrote({ inputTokens, outputTokens, money, unpriced }: Models): string {
-  const said = `read ${tokens(inputTokens)} and wrote ${figure(outputTokens)}`;
-  if (money === undefined) return `${said}, no price known`;
+function costOf({ money, unpriced }: Models): string {
+  if (money === undefined) return ', no price known';
   return unpriced === 0
-    ? `${said}, cost ${describeMoney(money)}`
-    : `${said}, cost at least ${describeMoney(money)}, no price known for ${figure(unpriced)} of them`;
+    ? `, cost ${describeMoney(money)}`
+    : `, cost at least ${describeMoney(money)}, no price known for ${figure(unpriced)} of them`;
 }
 
 /** What local compression left, as agents say. */

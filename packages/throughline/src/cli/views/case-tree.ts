@@ -6,7 +6,7 @@ import { describeCompressed, describeModel, describeSent } from '../../model/des
 import type { Handover, Usage } from '../../model/usage.ts';
 import { clean } from '../terminal.ts';
 import { draw, type Line, type Node } from './draw.ts';
-import type { Words } from './words.ts';
+import { count, type Words } from './words.ts';
 
 /** Where each delegated Dialog hangs: under the Task or the Dialog it was delegated from. */
 type Places = ReadonlyMap<string, readonly Dialog[]>;
@@ -114,9 +114,9 @@ function taskNode(words: Words, places: Places, task: Task): Node {
 function handoverLines({ terminal: { paint } }: Words, handover: Handover): Line[] {
   const { returned, withheld, usage = [], compression } = handover;
   const line = (label: string, text: string): Line => ({ whole: paint('dim', label), text });
-  const back = returned === undefined ? '' : `; ${returned.toLocaleString('en')} returned`;
   return [
-    line('tokens  ', `${describeSent(handover)}${back}`),
+    line('tokens  ', describeSent(handover)),
+    ...(returned === undefined ? [] : [line('        ', `${count(returned, 'token')} returned`)]),
     ...(compression === undefined ? [] : [line('        ', describeCompressed(compression))]),
     ...usage.map((used) => line('model   ', usageText(used))),
     ...(withheld.length === 0 ? [] : [line('withheld', withheld.map(clean).join(', '))]),
