@@ -137,11 +137,14 @@ describe('throughline run', { timeout: 60_000 }, () => {
     const asked = await throughline('run', at('answer.yaml'), ...words, ...input);
     expect(asked.code).toBe(5);
     expect(asked.stdout).toMatch(/awaiting-input/);
+    expect(asked.stdout).toMatch(/^with --answer TEXT/m);
     const [, runId = ''] = /--resume (tsk_\w+)/.exec(asked.stdout) ?? [];
     const still = await throughline('run', '--resume', runId, ...words);
     expect(still.code).toBe(5);
     const done = await throughline('run', '--resume', runId, ...words, '--answer', 'no');
     expect(done).toMatchObject({ code: 1, stdout: expect.stringMatching(/^failed: .*limit/) });
+    const late = await throughline('run', '--resume', runId, ...words, '--answer', 'yes');
+    expect(late.stderr).toMatch(/asks nothing now, so --answer is not used/);
     const cancelled = await throughline('run', '--cancel', runId, ...words);
     expect(cancelled.stdout).toMatch(/^failed/);
   });

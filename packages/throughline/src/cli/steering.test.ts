@@ -291,5 +291,7 @@ describe('a workflow served as an agent', () => {
       state: 'rejected',
       text: expect.stringMatching(/letter, terms/),
     });
+    await command.says(/letter, terms/);
+    expect(command.err).not.toMatch(/^\s+at /m);
   });
 });

@@ -8,7 +8,7 @@ export function describeEvent(event: RunEvent): string | undefined {
     case 'agent-not-reached':
       return `${event.subtask}: ${event.agent} is not reached, tried until ${event.deadline}: ${event.reason}`;
     case 'handover-counted':
-      return `${event.subtask}: ${event.sent} tokens handed over of ${event.fullHistory}`;
+      return `${event.subtask}: ${event.sent} tokens handed over, the full history has ${event.fullHistory}`;
     case 'item-state':
       return `${event.subtask}: item ${event.item} ${event.state === 1 ? 'done' : 'open again'}`;
     case 'question':

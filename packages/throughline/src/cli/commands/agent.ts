@@ -46,8 +46,7 @@ export const agentCommand = (surroundings: Surroundings): Command =>
       const given = parseOptions(agentSchema, options);
       const out = outputOf(surroundings, options);
       const hub = hubOf(options);
-      const onFault = (error: unknown): void =>
-        out.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      const onFault = (error: unknown): void => out.note(faultText(error));
       const isWorkflow = /\.ya?ml$/i.test(path);
       const serve = isWorkflow ? await workflowAgent(path, given) : await moduleAgent(path, given);
       const { agentKey } = await import('../agent-key.ts');
@@ -113,4 +112,11 @@ async function workflowAgent(path: string, given: Given): Promise<Agent> {
     does: `runs ${plan.workflow.name} for each message`,
     serve: (options) => serveWorkflow({ ...options, ...plan }),
   };
+}
+
+/** What callers are told needs no stack; a fault of the code does. */
+function faultText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isTold = error instanceof ThroughlineError && error.code !== 'internal';
+  return isTold ? error.message : (error.stack ?? error.message);
 }

@@ -151,10 +151,15 @@ const resumeOf = (running: Running, runId: string): string =>
   resumeCommand(runId, running, defaultDataFolder);
 
 /** Hands an answer in; where another process drives the run, that one goes on with it. */
-async function answered({ runner, running }: Doing): Promise<Steered | undefined> {
+async function answered({ out, runner, running }: Doing): Promise<Steered | undefined> {
   const { resume, answer } = running;
   const { master } = runner;
   if (resume === undefined || answer === undefined) return undefined;
+  const { questions } = await master.status(resume);
+  if (questions.length === 0) {
+    out.note(`${resume} asks nothing now, so --answer is not used`);
+    return undefined;
+  }
   await master.answer(resume, { id: randomUUID(), text: answer });
   if (!(await master.heeded(resume))) return undefined;
   return { report: await master.status(resume), note: await heededNote(master, resume) };
@@ -192,7 +197,7 @@ async function show({ out, runner, running }: Doing, ended: CarriedOut): Promise
   const json = { run: report, texts: Object.fromEntries(texts), ...(resume && { resume }) };
   out.result(json, () => [
     ...(signalled === undefined ? reportLines(report, texts, out.terminal) : ['suspended']),
-    ...(resume === undefined ? [] : ['', `Go on with: ${resume}`]),
+    ...(resume === undefined ? [] : ['', ...goOnLines(report, resume)]),
   ]);
   if (report.status === 'completed') return;
   throw new Stopped(report.done ? exitCodes.failed : (signalled ?? exitCodes.waiting));
@@ -203,9 +208,15 @@ function showSteered({ out, running }: Doing, { report, note }: Steered): void {
   out.result({ run: report, ...(note && { note }), ...(resume && { resume }) }, () => [
     ...standLines(report, out.terminal),
     ...(note === undefined ? [] : ['', note]),
-    ...(resume === undefined ? [] : [`Go on with: ${resume}`]),
+    ...(resume === undefined ? [] : goOnLines(report, resume)),
   ]);
 }
+
+/** No answer is made up in the command itself: whoever pastes it would give that one. */
+const goOnLines = ({ questions }: RunReport, resume: string): string[] => [
+  `Go on with: ${resume}`,
+  ...(questions.length === 0 ? [] : ['with --answer TEXT; on a terminal it is asked for']),
+];
 
 /** Runs that are listed at once. */
 const mostListed = 50;
