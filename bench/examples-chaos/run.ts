@@ -66,7 +66,8 @@ export async function runExamplesChaos(options: Options): Promise<Report[]> {
 export const killsOf = ({ kills }: Report): number => kills.master + kills.agent + kills.hub;
 
 async function killOver(name: StageName, options: Options): Promise<Report> {
-  const { kills: count, seed, signal } = options;
+  const { kills: count, seed } = options;
+  const isStopped = (): boolean => options.signal?.aborted === true;
   const begun = performance.now();
   const random = randomFrom(seed);
   const stage = await stages[name]();
@@ -75,13 +76,13 @@ async function killOver(name: StageName, options: Options): Promise<Report> {
   const broken: string[] = [];
   try {
     outcomes.push(await oneRun(stage, () => Promise.resolve()));
-    while (kills.length < count && signal?.aborted !== true) {
+    while (kills.length < count && !isStopped()) {
       const most = Math.min(count - kills.length, 1 + Math.floor(random() * mostKills));
       const outcome = await oneRun(stage, async (isOver) => {
         const from = performance.now();
         for (let at = 0; at < most; at++) {
           await sleep(pauseMs.least + random() * (pauseMs.most - pauseMs.least));
-          if (isOver() || signal?.aborted === true) return;
+          if (isOver() || isStopped()) return;
           const kill = await strike(stage, random, from);
           kills.push(kill);
           options.onKill?.(name, kill);
