@@ -1,5 +1,5 @@
 import type { FollowOptions } from 'throughline/client';
-import type { FeedEvent, FeedItem } from 'throughline/model';
+import { feedTypes, type FeedEvent, type FeedItem } from 'throughline/model';
 import { Runner } from './runner.ts';
 
 /** What is followed: the list of cases, or one case by its id. */
@@ -168,7 +168,8 @@ class Channel {
       if (signal.aborted) return;
       this.#cursor = cursor;
       for (const [follower, runner] of this.#runners) {
-        if (follower.apply?.(event) !== true) runner.wake(true);
+        // A snapshot is what there is, and no change.
+        if (follower.apply?.(event) !== true) runner.wake(event.type !== feedTypes.snapshot);
       }
     }
   }
