@@ -81,6 +81,17 @@ describe('what an agent is handed', () => {
     expect(texts).toEqual(Array.from({ length: 3 }, () => offered[0]?.content));
   });
 
+  it('may be reduced as far as the subtask says, else as far as was offered', async () => {
+    const seen: string[] = [];
+    await world.aciAgent('find', ({ context }) => {
+      seen.push(...context.ContextItems.map(({ Priority }) => Priority));
+      return done(context, []);
+    });
+    await run([subtask('find', { needs: [{ item: 'terms', priority: 'must_preserve' }] })]);
+    await run([subtask('find', { needs: [{ item: 'terms', role: 'source' }] })]);
+    expect(seen).toEqual(['must_preserve', 'compressible']);
+  });
+
   it('comes in a conversation of its own, which leaves that of the request as it was', async () => {
     await world.aciAgent('find', finds);
     await world.aciAgent('next', ({ context }) => done(context, []));

@@ -70,7 +70,7 @@ export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
       dependencies: unique(
         chosen.filter((each) => each.producedBy !== undefined).map(({ ref }) => ref.resource),
       ),
-      items: distinctItems(chosen),
+      items: distinctItems(chosen.map((each) => asNeeded(subtask, each))),
       todo: subtask.todo,
       criteria: subtask.criteria,
       confidence: subtask.confidence,
@@ -114,10 +114,17 @@ function edgesFor(
 /** Key of an item's `input-to` edge in an attempt's edges. */
 export const inputEdge = (name: string): string => `input ${name}`;
 
+/** An item under the priority that the subtask gives it. */
+function asNeeded({ needs }: Subtask, { name, item }: RunItem): ContextItem {
+  const need = needs.find((each) => each.item === name);
+  const priority = need !== undefined && 'priority' in need ? need.priority : undefined;
+  return priority === undefined ? item : { ...item, Priority: priority };
+}
+
 /** Items with the same bytes are one Resource and so one ContextItem, with both descriptions. */
-function distinctItems(chosen: readonly RunItem[]): ContextItem[] {
+function distinctItems(chosen: readonly ContextItem[]): ContextItem[] {
   const items = new Map<string, ContextItem>();
-  for (const { item } of chosen) {
+  for (const item of chosen) {
     const there = items.get(item.ContextID);
     items.set(
       item.ContextID,

@@ -21,6 +21,8 @@ const needSchema = z.union([
     /** How the item is used in this subtask; local to it. */
     role: shortText.optional(),
     note: shortText.optional(),
+    /** How far it may be reduced for this subtask. Default: as it was offered or produced. */
+    priority: z.enum(priorities).optional(),
   }),
 ]);
 
