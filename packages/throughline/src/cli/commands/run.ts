@@ -196,21 +196,28 @@ async function show({ out, runner, running }: Doing, ended: CarriedOut): Promise
   const resume = report.done ? undefined : resumeOf(running, report.runId);
   const json = { run: report, texts: Object.fromEntries(texts), ...(resume && { resume }) };
   out.result(json, () => [
-    ...(signalled === undefined ? reportLines(report, texts, out.terminal) : ['suspended']),
+    ...(signalled === undefined
+      ? [...reportLines(report, texts, out.terminal), ...hubLines(runner)]
+      : ['suspended']),
     ...(resume === undefined ? [] : ['', ...goOnLines(report, resume)]),
   ]);
   if (report.status === 'completed') return;
   throw new Stopped(report.done ? exitCodes.failed : (signalled ?? exitCodes.waiting));
 }
 
-function showSteered({ out, running }: Doing, { report, note }: Steered): void {
+function showSteered({ out, runner, running }: Doing, { report, note }: Steered): void {
   const resume = report.done ? undefined : resumeOf(running, report.runId);
   out.result({ run: report, ...(note && { note }), ...(resume && { resume }) }, () => [
     ...standLines(report, out.terminal),
+    ...hubLines(runner),
     ...(note === undefined ? [] : ['', note]),
     ...(resume === undefined ? [] : goOnLines(report, resume)),
   ]);
 }
+
+/** A case is looked at through a hub, and that of this command is about to end. */
+const hubLines = ({ ownsHub }: Runner): string[] =>
+  ownsHub ? ['(first, in another terminal: throughline serve)'] : [];
 
 /** No answer is made up in the command itself: whoever pastes it would give that one. */
 const goOnLines = ({ questions }: RunReport, resume: string): string[] => [

@@ -29,6 +29,8 @@ export interface RunnerOptions {
 /** A Master with its hub and its agents, for one command. */
 export class Runner {
   readonly master: Master;
+  /** The hub ends with this command. */
+  readonly ownsHub: boolean;
   readonly #parties: Parties;
   readonly #close: readonly (() => Promise<void>)[];
   readonly #known: readonly string[];
@@ -39,6 +41,7 @@ export class Runner {
     try {
       const folder = new DataFolder(options.data);
       const hub = options.hub?.() ?? (await hubOfFolder(folder, close, options.onFault));
+      const ownsHub = close.length > 0;
       const { key, principal } = await agentKey(hub, folder, runnerId);
       const client = new HubClient({ url: hub.url, key });
       const { agents: file, parallel, onFault } = options;
@@ -51,7 +54,7 @@ export class Runner {
       };
       const parties = { hub: client, master: principal, caller };
       const known = opened.agents.map(({ id }) => id);
-      return new Runner(opened.master, parties, { close, known });
+      return new Runner(opened.master, parties, { close, known, ownsHub });
     } catch (error) {
       await closeAll(close);
       throw error;
@@ -61,9 +64,14 @@ export class Runner {
   private constructor(
     master: Master,
     parties: Parties,
-    { close, known: ids }: { close: readonly (() => Promise<void>)[]; known: readonly string[] },
+    {
+      close,
+      known: ids,
+      ownsHub,
+    }: { close: readonly (() => Promise<void>)[]; known: readonly string[]; ownsHub: boolean },
   ) {
     this.master = master;
+    this.ownsHub = ownsHub;
     this.#parties = parties;
     this.#close = close;
     this.#known = ids;
