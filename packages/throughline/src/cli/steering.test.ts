@@ -249,10 +249,13 @@ describe('a workflow served as an agent', () => {
       for await (const task of priya.watch({ parts: say('It is 7') })) seen.push(task);
     })();
     await first.says(/given It is 7/);
+    // A barge-in takes the task’s id, which the stream brings.
+    const told = (): string | undefined => seen.find((each) => each.taskId !== undefined)?.taskId;
+    while (told() === undefined) await sleep(20);
     await first.end('SIGKILL');
     const second = await serve(port);
     await second.says(/given It is 7/);
-    const { taskId = '' } = seen.find((each) => each.taskId !== undefined) ?? {};
+    const taskId = told() ?? '';
     const interrupted = priya.send({ taskId, parts: say('No, it is 8') });
     await second.says(/given It is 7 \+ No, it is 8/);
     release();

@@ -60,10 +60,18 @@ async function subscribe(agent: Agent, headers: Record<string, string> = {}): Pr
 /** An agent that has put out three chunks and waits at a door before its end. */
 async function waiting(): Promise<{ agent: Agent; open: () => void }> {
   const door = gate();
-  const agent = await start(async (desk: Desk) => {
+  // What comes while a write is under way goes into the next one together.
+  const written = async (version: number): Promise<void> => {
+    while ([...agent.ports.records.values()][0]?.version !== version)
+      await new Promise(setImmediate);
+  };
+  const agent: Agent = await start(async (desk: Desk) => {
     desk.task();
+    await written(1);
     desk.artifact('a', 'one');
+    await written(2);
     desk.artifact('a', 'two', true);
+    await written(3);
     desk.artifact('a', 'three', true);
     await door.passed;
     desk.status(TaskState.TASK_STATE_COMPLETED);
@@ -82,7 +90,7 @@ async function waiting(): Promise<{ agent: Agent; open: () => void }> {
       params: { message: wireMessage('x'), configuration: { returnImmediately: true } },
     }),
   });
-  while ([...agent.ports.records.values()][0]?.version !== 4) await new Promise(setImmediate);
+  await written(4);
   return { agent, open: () => door.open() };
 }
 
