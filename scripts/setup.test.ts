@@ -85,6 +85,7 @@ describe('setting up a checkout', () => {
     write('tsconfig.base.json', '{}');
     write('packages/throughline/tsconfig.build.json', '{}');
     write('packages/throughline/src/index.ts', 'export {};');
+    write('spec/schemas/x.json', '{}');
     writeLock('1.0.0');
   });
   afterEach(() => rmSync(folder, { recursive: true }));
@@ -119,6 +120,15 @@ describe('setting up a checkout', () => {
     expect(read('packages/throughline/dist/index.js')).toContain('changed');
     expect(existsSync(join(folder, 'packages/throughline/dist/gone.js'))).toBe(false);
     expect(read('npm.log')).toBe('ci\n');
+  });
+
+  it('carries the JSON Schemas into the package, again when one changed', () => {
+    const schema = 'packages/throughline/dist/schemas/x.json';
+    setUp();
+    expect(read(schema)).toBe('{}');
+    write('spec/schemas/x.json', '{ "type": "null" }');
+    expect(setUp().status).toBe(0);
+    expect(read(schema)).toContain('null');
   });
 
   it('builds the page into the package, again only when its sources changed', () => {
