@@ -10,6 +10,8 @@ const alias = [
 export default defineConfig({
   test: {
     environment: 'node',
+    // Most of them wait for engines and processes; one a core, where the default leaves a core free.
+    maxWorkers: '100%',
     projects: [
       {
         extends: true,
