@@ -1,9 +1,11 @@
 /** The Master of an example, for `throughline agent`: an agent that takes the request and hands out the work. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageHandler } from 'throughline/agent';
 import { HubClient } from 'throughline/client';
 import { createMaster } from 'throughline/master';
+import { ThroughlineError, type Principal } from 'throughline/model';
 import { z } from 'zod';
 import { partSchema, playNamed } from './plays.ts';
 
@@ -17,6 +19,18 @@ const hubSchema = z.object({ url: z.url() });
 
 export const card = { name: 'Master', description: 'Divides what it is asked.' };
 
+/** Waits for a hub that was killed just then, as everything that the Master itself asks of it does. */
+async function selfAt(hub: HubClient, signal: AbortSignal): Promise<Principal> {
+  for (;;) {
+    try {
+      return await hub.whoAmI();
+    } catch (error) {
+      if (!(error instanceof ThroughlineError && error.retryable)) throw error;
+      await sleep(200, undefined, { signal });
+    }
+  }
+}
+
 export const onMessage: MessageHandler = async ({ text }, io) => {
   const read = (name: string): string => readFileSync(join(settings.CHAOS_DATA, name), 'utf8');
   const { url } = hubSchema.parse(JSON.parse(read('hub.json')));
@@ -24,7 +38,7 @@ export const onMessage: MessageHandler = async ({ text }, io) => {
   const master = createMaster({
     ports: hub.master(),
     a2a: hub,
-    principal: await hub.whoAmI(),
+    principal: await selfAt(hub, io.signal),
     name: card.name,
     agents,
     ...play.master,
