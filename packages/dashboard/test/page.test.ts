@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { HubClient } from 'throughline/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../throughline/test/free-port.ts';
 import { findBrowser, openBrowser, type Browser } from './browser.ts';
 import { startHubProcess, type HubProcess } from './hub-process.ts';
 import { faultsOf } from './looks.ts';
@@ -17,16 +17,6 @@ import { castOf, tellStory, type Cast, type Story } from './story.ts';
 const browserPath = findBrowser();
 const wide = { width: 1440, height: 900 } as const;
 const narrow = { width: 390, height: 844 } as const;
-
-/** A port that is free now, so that a hub can come back to it. */
-async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const server = createServer().listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-  });
-  return promise;
-}
 
 async function signIn(page: Page, url: string, key: string, hash = '#/'): Promise<void> {
   await page.goto(url + hash);

@@ -1,14 +1,13 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { z } from 'zod';
+import { freePort } from './free-port.ts';
 import { repository } from './source.ts';
 
 const run = promisify(execFile);
@@ -33,14 +32,6 @@ function filesIn(markdown: string): Map<string, string> {
   return new Map(blocks.map(([, name = '', text = '']) => [name, text]));
 }
 
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => z.object({ port: z.int() }).parse(server.address()).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
-}
-
 /** Waits until something answers there. */
 async function until(url: string): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
@@ -59,9 +50,9 @@ it('the guide runs as it is written', { timeout: 120_000 }, async () => {
   folders.push(folder);
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  const [hub = 0, desk = 0] = await freePorts(2);
-  // Two neighbours in a row: the guide counts up from the first worker's.
-  const worker = desk > 60_000 ? desk - 100 : desk + 100;
+  const hub = await freePort();
+  // Three neighbours in a row, as in the guide.
+  const desk = await freePort(3);
   const files = filesIn(guide);
   expect([...files.keys()].toSorted().join(' ')).toBe(
     'agents.yaml answer.yaml as.ts client.ts desk.ts hub.ts steer.ts sum.yaml summer.ts watch.ts workers.ts',
@@ -70,8 +61,8 @@ it('the guide runs as it is written', { timeout: 120_000 }, async () => {
     const ported = text
       .replaceAll('4680', String(hub))
       .replaceAll('4701', String(desk))
-      .replaceAll('4702', String(worker))
-      .replaceAll('4703', String(worker + 1));
+      .replaceAll('4702', String(desk + 1))
+      .replaceAll('4703', String(desk + 2));
     writeFileSync(join(folder, name), ported);
   }
   const start = (file: string): void => {
@@ -88,7 +79,7 @@ it('the guide runs as it is written', { timeout: 120_000 }, async () => {
   start('workers.ts');
   start('desk.ts');
   const card = '.well-known/agent-card.json';
-  await until(`http://127.0.0.1:${worker + 1}/${card}`);
+  await until(`http://127.0.0.1:${desk + 2}/${card}`);
   await until(`http://127.0.0.1:${desk}/${card}`);
   const { stdout } = await run(process.execPath, ['client.ts'], { cwd: folder });
   const [contextId = ''] = stdout.split(' ');

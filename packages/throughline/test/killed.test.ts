@@ -13,6 +13,7 @@ import { HubClient } from 'throughline/client';
 import type { Principal } from 'throughline/model';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { freePort } from './free-port.ts';
 import { repository } from './source.ts';
 
 // Processes take their time to start on a busy machine.
@@ -34,7 +35,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 /** A hub in a process of its own, on the test's folder. */
-async function startHub(port = '0'): Promise<typeof hub> {
+async function startHub(port: string): Promise<typeof hub> {
   const soon = ['--worker-lease', '3s', '--worker-patience', '3s', '--sweep-every', '1s'];
   const args = [bin, 'serve', '--port', port, '--data', folder, '--json', ...soon];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -82,7 +83,7 @@ async function begin(client: A2aClient): Promise<PeerTask> {
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'throughline-killed-'));
-  hub = await startHub();
+  hub = await startHub(String(await freePort()));
 });
 afterEach(async () => {
   for (const close of open.splice(0).toReversed()) await close();

@@ -31,6 +31,8 @@ describe('imports point inward', () => {
     ['store/planted.test.ts', `import { serve } from '../hub/serve.ts';`, 'hub'],
     ['cli/planted.ts', `import { model } from 'throughline/model';`, 'its own name'],
     ['cli/planted.ts', `import manifest from '../../package.json';`, 'outside src'],
+    ['cli/planted.ts', `import { freePort } from '../../test/free-port.ts';`, 'outside src'],
+    ['cli/planted.test.ts', `import { world } from '../../bench/world.ts';`, 'outside src'],
     ['cli/planted.ts', 'await import(process.argv[2]);', 'computed'],
     ['helpers/planted.ts', 'export const x = 1;', 'helpers'],
   ])('refuses in %s: %s', (path, text, named) => {
@@ -40,6 +42,7 @@ describe('imports point inward', () => {
   it.each([
     ['model/planted.ts', `import { z } from 'zod';`],
     ['model/planted.test.ts', `import { readFileSync } from 'node:fs';`],
+    ['store/planted.test.ts', `import { freePort } from '../../test/free-port.ts';`],
     ['bindings/a2a/planted.ts', `import type { Binding } from '../binding.ts';`],
     ['bindings/a2a/planted.ts', `import { TaskState } from '@a2a-js/sdk';`],
     ['server/planted.ts', `import { hub } from '../hub/hub.ts';`],

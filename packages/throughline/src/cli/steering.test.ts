@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { freePort } from '../../test/free-port.ts';
 import { connectA2a, type A2aClient, type PeerTask } from '../bindings/a2a/index.ts';
 import { run } from './program.ts';
 import { localPrincipal, startHub, type RunningHub } from './wire.ts';
@@ -127,14 +127,6 @@ async function begun(workflow: string): Promise<{ command: Command; runId: strin
   return { command, runId };
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = z.object({ port: z.int() }).parse(server.address());
-  await once(server.close(), 'close');
-  return String(port);
-}
-
 async function serve(port: string): Promise<Command> {
   const words = ['--agents', at('agents.yaml'), '--id', 'desk', '--port', port, '--json'];
   const command = new Command('agent', at('answer.yaml'), ...words);
@@ -241,7 +233,7 @@ describe('a signal', () => {
 
 describe('a workflow served as an agent', () => {
   it('goes on with the same task after a kill, takes a barge-in and an answer', async () => {
-    const port = await freePort();
+    const port = String(await freePort());
     const first = await serve(port);
     const priya = await asPriya(port);
     const seen: PeerTask[] = [];
@@ -281,7 +273,7 @@ describe('a workflow served as an agent', () => {
       at('two.yaml'),
       `name: Two\nsubtasks:\n${find.replace('[letter]', '[letter, terms]')}`,
     );
-    const port = await freePort();
+    const port = String(await freePort());
     const words = ['--agents', at('agents.yaml'), '--port', port, '--json'];
     const command = new Command('agent', at('two.yaml'), ...words);
     while (command.out === '' && command.child.exitCode === null) await sleep(50);

