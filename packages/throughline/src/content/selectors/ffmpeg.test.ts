@@ -91,6 +91,11 @@ describe.skipIf(ffmpeg === undefined)('time in audio and video (needs ffmpeg)', 
       expect(secondsOf(part.bytes)).toBeCloseTo(1, 0);
       const rest = await cut({ mediaType, bytes }, time('t=2.5'), media);
       expect(secondsOf(rest.bytes)).toBeLessThan(1);
+      // A file without a moment would pass for a part.
+      await expect(cut({ mediaType, bytes }, time('t=10,20'), media)).rejects.toMatchObject({
+        code: 'invalid',
+        message: 'selector: selects nothing of this content',
+      });
     },
     60_000,
   );

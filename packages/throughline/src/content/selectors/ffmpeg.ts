@@ -31,6 +31,7 @@ const containers = 'mov,mp4,m4a,matroska,webm,avi,mpegts,mp3,ogg,flac,aac,wav';
 /**
  * Cuts by the ffmpeg at `path`: in a folder of its own, from a file into a file, without a network, a
  * terminal, an environment, or more than a minute; encoded anew and without the metadata of the whole.
+ * Gives no bytes where nothing is in the range.
  */
 export function createMediaCut(path: string): CutMedia {
   let running = 0;
@@ -46,7 +47,8 @@ export function createMediaCut(path: string): CutMedia {
       await sweepFolders();
       const [from, to] = [join(folder, 'in'), join(folder, 'out')];
       await writeFile(from, piece.bytes, { mode: 0o600 });
-      await run(path, argumentsOf(from, to, range, output[2]), folder);
+      const made = await run(path, argumentsOf(from, to, range, output[2]), folder);
+      if (made === 'nothing') return { mediaType: output[1], bytes: new Uint8Array() };
       if ((await stat(to)).size > limits.contentBytes) throw failed('made more than is served');
       return { mediaType: output[1], bytes: new Uint8Array(await readFile(to)) };
     } finally {
@@ -72,7 +74,8 @@ function argumentsOf(
   [start, end]: Range,
   codecs: readonly string[],
 ): string[] {
-  const input = `-nostdin -hide_banner -loglevel error -protocol_whitelist file -format_whitelist ${containers} -threads 1`;
+  // Where no moment is in the range, there is no empty film.
+  const input = `-nostdin -abort_on empty_output -hide_banner -loglevel error -protocol_whitelist file -format_whitelist ${containers} -threads 1`;
   const length = end === Infinity ? '' : `-t ${end - start}`;
   const plain = '-map_metadata -1 -map_chapters -1 -sn -dn';
   const same = '-fflags +bitexact -flags:v +bitexact -flags:a +bitexact';
@@ -82,21 +85,33 @@ function argumentsOf(
 
 const words = (text: string): string[] => text.split(/\s+/);
 
-async function run(path: string, options: readonly string[], cwd: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+/** Longest part of what it says that is looked at, in characters. */
+const mostWords = 4_096;
+
+async function run(
+  path: string,
+  options: readonly string[],
+  cwd: string,
+): Promise<'something' | 'nothing'> {
+  const { promise, resolve, reject } = Promise.withResolvers<'something' | 'nothing'>();
   const child = spawn(path, options, {
     cwd,
     env: {},
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
     timeout: longestMs,
     killSignal: 'SIGKILL',
   });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    said = (said + piece).slice(-mostWords);
+  });
   child.once('error', () => reject(failed('can’t be started')));
-  child.once('exit', (code) => {
-    if (code === 0) resolve(undefined);
+  child.once('close', (code) => {
+    if (code === 0) resolve('something');
+    else if (/^Empty output$/m.test(said)) resolve('nothing');
     else reject(failed(code === null ? 'took too long' : 'could not read the content'));
   });
-  await promise;
+  return promise;
 }
 
 const failed = (why: string): ThroughlineError =>
