@@ -53,6 +53,7 @@ const homes: Readonly<Record<string, string>> = {
   'better-sqlite3': 'store',
   kysely: 'store',
   pg: 'store',
+  aws4fetch: 'content',
   s3mini: 'content',
   systeminformation: 'master',
   '@ai-sdk/openai-compatible': 'models',

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startS3, type S3Server } from '../content/s3/conformance.ts';
+import { startS3, temporary, type S3Server } from '../content/s3/conformance.ts';
 import { DataFolder } from './data-folder.ts';
 import { openContent } from './open-content.ts';
 import { openHub } from './wire.ts';
@@ -40,7 +40,7 @@ describe('the place for content', () => {
     const { endpoint, accessKeyId, secretAccessKey } = await s3.bucket('offloaded');
     const own = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
     const origin = encodeURIComponent(new URL(endpoint).origin);
-    const open = (place: string, environment = own) =>
+    const open = (place: string, environment: Record<string, string> = own) =>
       openContent(newFolder(), { at: `${place}?endpoint=${origin}` }, false, environment);
     const { driver } = await open('s3://offloaded/hub');
     await driver?.put(id, new Uint8Array([1]));
@@ -48,6 +48,14 @@ describe('the place for content', () => {
     expect(await same.driver?.list('', 9)).toEqual([id]);
     const whole = await open('s3://offloaded');
     expect(await whole.driver?.list('', 9)).toEqual([]);
+    const forATime = {
+      AWS_ACCESS_KEY_ID: temporary.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: temporary.secretAccessKey,
+    };
+    const AWS_SESSION_TOKEN = temporary.sessionToken;
+    const timed = await open('s3://offloaded/hub', { ...forATime, AWS_SESSION_TOKEN });
+    expect(await timed.driver?.list('', 9)).toEqual([id]);
+    await expect(open('s3://offloaded', forATime)).rejects.toMatchObject({ code: 'unavailable' });
     await expect(open('s3://offloaded', keys)).rejects.toMatchObject({ code: 'unavailable' });
   });
 

@@ -58,6 +58,8 @@ async function driverAt(place: string, environment: Environment): Promise<Conten
 /** Only here, so that whoever has a folder needs no client of S3. */
 async function openBucket(url: URL, environment: Environment): Promise<ContentDriver> {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
+  // Of keys that hold for a time; set to nothing, it is none.
+  const sessionToken = environment['AWS_SESSION_TOKEN'] || undefined;
   if (accessKeyId === undefined || secretAccessKey === undefined || url.username !== '') {
     throw new ThroughlineError(
       'invalid',
@@ -78,7 +80,7 @@ async function openBucket(url: URL, environment: Environment): Promise<ContentDr
   } catch (cause) {
     throw new ThroughlineError(
       'unsupported',
-      '--content s3://…: needs the package s3mini beside this one; run: npm install s3mini',
+      '--content s3://…: needs the packages s3mini and aws4fetch beside this one; run: npm install s3mini aws4fetch',
       { cause },
     );
   }
@@ -88,6 +90,7 @@ async function openBucket(url: URL, environment: Environment): Promise<ContentDr
     prefix,
     accessKeyId,
     secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
   });
 }
 

@@ -9,14 +9,27 @@ import S3rver from '@20minutes/s3rver';
 import { sign } from 'aws4';
 import { S3mini } from 's3mini';
 
+const region = 'us-east-1';
+interface Keys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string;
+}
 /** What the server knows its one account by. */
-const account = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER', region: 'us-east-1' };
+const account: Keys = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
+/** Keys of the same account that hold for a time: they count with their token alone. */
+export const temporary = {
+  accessKeyId: 'ASIARVER',
+  secretAccessKey: 'for a time',
+  sessionToken: 'FwoGZXIvYXdzEBYaD+/of tests==',
+} as const satisfies Keys;
+const known = new Map([account, temporary].map((keys) => [keys.accessKeyId, keys]));
 /** Milliseconds by which a signature's time may differ, as S3 allows. */
 const skewMs = 15 * 60_000;
 
 export interface S3Server {
   /** For a bucket that is made here. */
-  bucket(name: string): Promise<typeof account & { readonly endpoint: string }>;
+  bucket(name: string): Promise<Keys & { readonly region: string; readonly endpoint: string }>;
   /** Why requests were turned away, one each. */
   readonly refused: readonly string[];
   stop(): Promise<void>;
@@ -41,7 +54,7 @@ export async function startS3(): Promise<S3Server> {
   return {
     refused,
     bucket: async (name) => {
-      const options = { ...account, endpoint: `http://127.0.0.1:${port}/${name}` };
+      const options = { ...account, region, endpoint: `http://127.0.0.1:${port}/${name}` };
       await new S3mini(options).createBucket();
       return options;
     },
@@ -67,7 +80,12 @@ function createGate(port: number, refused: string[]): Server {
         return;
       }
       const { method, url: path } = incoming;
-      const headers = { ...incoming.headers, connection: 'close' };
+      // Behind the gate there is one name for the account.
+      const authorization = incoming.headers.authorization?.replace(
+        /Credential=[^/]+/,
+        `Credential=${account.accessKeyId}`,
+      );
+      const headers = { ...incoming.headers, authorization, connection: 'close' };
       const passed = forward({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
         outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
         answer.pipe(outgoing);
@@ -81,15 +99,19 @@ function createGate(port: number, refused: string[]): Server {
 
 const parts =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})$/;
-const mustBeSigned = ['host', 'x-amz-content-sha256', 'x-amz-date'];
 
 /** Signs once more what came in, by a library that the driver does not use, and compares. */
 function whyNot({ method = '', url = '', headers }: IncomingMessage, body: Buffer) {
   const { authorization = '' } = headers;
-  const [, key, day, region, names = '', signature = ''] = parts.exec(authorization) ?? [];
-  if (key !== account.accessKeyId || region !== account.region) return 'not by a known key';
+  const [, key = '', day, where, names = '', signature = ''] = parts.exec(authorization) ?? [];
+  const keys = known.get(key);
+  if (keys === undefined || where !== region) return 'not by a known key';
   const signed = names.split(';');
-  if (!mustBeSigned.every((name) => signed.includes(name))) return 'does not sign what it must';
+  const mustBeSigned = Object.keys(headers).filter((name) => name.startsWith('x-amz-'));
+  if (!['host', 'x-amz-date', ...mustBeSigned].every((name) => signed.includes(name))) {
+    return 'does not sign what it must';
+  }
+  if (headers['x-amz-security-token'] !== keys.sessionToken) return 'is without its token';
   const hash = createHash('sha256').update(body).digest('hex');
   // Bytes may go unsigned, as over TLS they usually do; the hub seals them, so that it notices.
   if (!['UNSIGNED-PAYLOAD', hash].includes(String(headers['x-amz-content-sha256']))) {
@@ -101,12 +123,12 @@ function whyNot({ method = '', url = '', headers }: IncomingMessage, body: Buffe
   const again = sign(
     {
       service: 's3',
-      region: account.region,
+      region,
       method,
       path: url,
       headers: Object.fromEntries(signed.map((name) => [name, String(headers[name])])),
     },
-    account,
+    keys,
   );
   const [, , , , , expected = ''] = parts.exec(String(again.headers?.['Authorization'])) ?? [];
   const isSame =

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { S3mini } from 's3mini';
 import { describeContent, newObjectId } from '../conformance.ts';
-import { startS3, type S3Server } from './conformance.ts';
+import { startS3, temporary, type S3Server } from './conformance.ts';
 import { openS3Content, type S3Options } from './index.ts';
 
 let server: S3Server;
@@ -79,23 +79,40 @@ describe('content in a bucket', () => {
     expect(await content.get(id)).toEqual(new Uint8Array([1]));
   });
 
+  it('is opened with keys that hold for a time, by their token', async () => {
+    const { sessionToken, ...keys } = temporary;
+    const options = { ...(await bucket()), ...keys };
+    const content = await openS3Content({ ...options, sessionToken });
+    const ids = [newObjectId(), newObjectId()].toSorted();
+    for (const id of ids) await content.put(id, new Uint8Array([1]));
+    expect(await content.get(ids[0] ?? '')).toEqual(new Uint8Array([1]));
+    expect(await content.list('', 10)).toEqual(ids);
+    await content.delete(ids);
+    expect(await content.list('', 10)).toEqual([]);
+    const before = server.refused.length;
+    for (const wrong of [options, { ...options, sessionToken: 'of another time' }]) {
+      await expect(openS3Content(wrong)).rejects.toMatchObject({ code: 'unavailable' });
+    }
+    expect(server.refused.slice(before)).toEqual(['is without its token', 'is without its token']);
+  });
+
   it('signs for one call and no other', async () => {
     const { endpoint, ...options } = await bucket();
-    const sent: Request[] = [];
-    const recording: typeof fetch = (input, init) => {
-      const request = new Request(input, init);
-      sent.push(request.clone());
-      return fetch(request);
-    };
-    await new S3mini({ ...options, endpoint, fetch: recording }).putObject('a', 'one');
-    const headers = Object.fromEntries(sent[0]?.headers ?? []);
+    const content = await openS3Content({ ...options, endpoint });
+    const sent = vi.spyOn(globalThis, 'fetch');
+    const [id, other] = [newObjectId(), newObjectId()];
+    await content.put(id, new Uint8Array([1]));
+    const [request] = sent.mock.calls.at(-1) ?? [];
+    sent.mockRestore();
+    if (!(request instanceof Request)) throw new Error('a request was sent');
+    const headers = Object.fromEntries(request.headers);
     const statusOf = async (method: string, name: string) =>
       (await fetch(`${endpoint}/${name}`, { method, headers })).status;
-    expect(await statusOf('PUT', 'a')).toBe(200);
-    expect(await statusOf('PUT', 'b')).toBe(403);
-    expect(await statusOf('DELETE', 'a')).toBe(403);
+    expect(await statusOf('PUT', id)).toBe(200);
+    expect(await statusOf('PUT', other)).toBe(403);
+    expect(await statusOf('DELETE', id)).toBe(403);
     headers['x-amz-date'] = '20200101T000000Z';
-    expect(await statusOf('PUT', 'a')).toBe(403);
+    expect(await statusOf('PUT', id)).toBe(403);
   });
 
   it('is refused where there is no bucket, and without naming the secret', async () => {

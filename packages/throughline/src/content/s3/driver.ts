@@ -1,3 +1,4 @@
+import { AwsClient } from 'aws4fetch';
 import { S3mini } from 's3mini';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
@@ -33,6 +34,8 @@ const optionsSchema = z.object({
   region: z.string().min(1).max(64).default('auto'),
   accessKeyId: z.string().min(1).max(512),
   secretAccessKey: z.string().min(1).max(512),
+  /** Comes with keys that hold for a time. */
+  sessionToken: z.string().min(1).max(8_192).exactOptional(),
 });
 export type S3Options = z.input<typeof optionsSchema>;
 
@@ -42,9 +45,18 @@ class S3Content implements ContentDriver {
   readonly #prefix: string;
   #isClosed = false;
 
-  constructor({ prefix, ...options }: z.output<typeof optionsSchema>) {
-    this.#client = new S3mini({ ...options, requestAbortTimeout: callMs });
-    this.#endpoint = options.endpoint;
+  constructor({ prefix, endpoint, region, ...keys }: z.output<typeof optionsSchema>) {
+    const signer = new AwsClient({ ...keys, region, service: 's3', retries: 0 });
+    this.#client = new S3mini({
+      // Without keys it leaves signing to `fetch`: its own knows no token beside them.
+      accessKeyId: '',
+      secretAccessKey: '',
+      endpoint,
+      region,
+      requestAbortTimeout: callMs,
+      fetch: (input, init) => signer.fetch(input, init),
+    });
+    this.#endpoint = endpoint;
     this.#prefix = prefix;
   }
 
