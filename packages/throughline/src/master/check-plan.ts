@@ -1,4 +1,5 @@
 import { ThroughlineError } from '../errors.ts';
+import { checkPolicy } from '../handover/compression/work.ts';
 import { checkGraderSpec } from '../handover/grade.ts';
 import type { GraderSpec } from '../model/grader.ts';
 import type { Subtask, Workflow } from '../model/workflow.ts';
@@ -12,11 +13,14 @@ export interface PlanGround {
   readonly offered: readonly string[];
   /** Goals that must be served. */
   readonly goals?: readonly string[];
+  /** Throws for a grader that the Master does not have. Default: it has all that are asked for. */
+  readonly checkGrader?: ((grade: GraderSpec) => void) | undefined;
 }
 
 /**
  * Checks a plan before anything of it runs: known agents, unique names, no cycles, every dependency
- * there, every needed item offered or produced by a subtask that is over by then.
+ * there, every needed item offered or produced by a subtask that is over by then, every grader and
+ * every way of compression one that there is.
  *
  * @throws ThroughlineError `invalid` with every problem found, one a line.
  */
@@ -69,7 +73,12 @@ function problemsOf(subtask: Subtask, workflow: Workflow, ground: PlanGround): s
     ...repeated(subtask.criteria.map(({ id }) => id)).map(
       (id) => `${at}: criterion ${id} is there twice`,
     ),
-    ...subtask.criteria.flatMap(({ id, grade }) => graderProblems(`${at}: criterion ${id}`, grade)),
+    ...subtask.criteria.flatMap(({ id, grade }) =>
+      graderProblems(`${at}: criterion ${id}`, grade, subtask, ground),
+    ),
+    ...refusals(`${at}: compression`, () => {
+      if (subtask.compression !== undefined) checkPolicy(subtask.compression);
+    }),
     ...subtask.needs.flatMap(({ item }) => {
       if (ground.offered.includes(item)) return [];
       const producer = made.get(item);
@@ -106,9 +115,28 @@ function repeated(names: readonly string[]): string[] {
 }
 
 /** A grader that could never run. */
-function graderProblems(at: string, grade: GraderSpec | undefined): string[] {
+function graderProblems(
+  at: string,
+  grade: GraderSpec | undefined,
+  { todo }: Subtask,
+  { checkGrader }: PlanGround,
+): string[] {
+  if (grade === undefined) return [];
+  const item = 'of' in grade && grade.of && 'item' in grade.of ? grade.of.item : undefined;
+  const isMissing = item !== undefined && !todo.some(({ id }) => id === item);
+  return [
+    ...(isMissing ? [`${at}: item ${item} is not in its todo`] : []),
+    ...refusals(at, () => {
+      checkGraderSpec(grade);
+      checkGrader?.(grade);
+    }),
+  ];
+}
+
+/** What a check throws, as a problem. */
+function refusals(at: string, check: () => void): string[] {
   try {
-    if (grade !== undefined) checkGraderSpec(grade);
+    check();
     return [];
   } catch (error) {
     if (!(error instanceof ThroughlineError)) throw error;

@@ -2,6 +2,7 @@ import type { CountTokens } from '../handover/count-tokens.ts';
 import type { Grade } from '../handover/judge.ts';
 import type { Selector } from '../handover/select.ts';
 import type { AgentContext } from '../model/agent-context.ts';
+import type { GraderSpec } from '../model/grader.ts';
 import type { Connect, KnownAgent } from './connection.ts';
 import type { Contents } from './contents.ts';
 import type { OnEvent } from './events.ts';
@@ -22,7 +23,10 @@ export interface GradeRequest {
 }
 
 /** Looks at the meaning of a result; undefined when it has no opinion on that subtask. */
-export type Grader = (request: GradeRequest) => Promise<Grade | undefined> | Grade | undefined;
+export type Grader = ((request: GradeRequest) => Promise<Grade | undefined> | Grade | undefined) & {
+  /** Throws for a grader that it does not have, so that a plan which asks for it is not begun. */
+  readonly check?: (spec: GraderSpec) => void;
+};
 
 /** Something asked in the middle of a run. */
 export interface Asking {
@@ -65,7 +69,7 @@ export interface RunContext {
   readonly count: CountTokens;
   readonly tokenizer: string;
   readonly selector: Selector | undefined;
-  readonly grade: Grader | undefined;
+  readonly grade: Grader;
   readonly onQuestion: OnQuestion | undefined;
   readonly limits: RunLimits;
   readonly prices: Prices;

@@ -84,7 +84,6 @@ async function judged(
   outputs: readonly Output[],
 ): Promise<Verdict> {
   const policy: JudgePolicy = { relaxed: subtask.evaluation === 'relaxed' };
-  if (run.grade === undefined) return judge(policy, context, evidence);
   // The grader may cost something: it is asked only about what would stand without it.
   const standing = judge({ ...policy, grade: () => ({ ok: true, reason: '' }) }, context, evidence);
   if (!standing.ok) return standing;

@@ -7,8 +7,9 @@ import type { Usage } from '../model/usage.ts';
 import { inSpan } from '../telemetry/span.ts';
 import { connectOverA2a } from './a2a-connection.ts';
 import { Contents } from './contents.ts';
-import type { RunContext } from './context.ts';
+import type { Grader, RunContext } from './context.ts';
 import { RunCarrier, tellingDriver } from './carrier.ts';
+import { checkAgents } from './check-agents.ts';
 import { Driver, endRun } from './driver.ts';
 import type { OnEvent, RunEvent } from './events.ts';
 import { planInterruption, redoWhatDepends, type InterruptInput } from './interrupt.ts';
@@ -60,6 +61,7 @@ const releasedKept = 256;
 export class RunDesk implements Master {
   readonly #options: MasterOptions;
   readonly #ports: MasterPorts;
+  readonly #grade: Grader;
   /** As whom this process drives runs: no other has the same. */
   readonly #self: string;
   readonly #carrier: RunCarrier | undefined;
@@ -71,7 +73,9 @@ export class RunDesk implements Master {
     this.#options = options.engine === undefined ? options : { lookMs: lookMsOfMany, ...options };
     this.#ports =
       options.runs === undefined ? options.ports : withRuns(options.ports, options.runs);
-    const { engine, onFault = () => undefined } = options;
+    const { engine, connect, agents, allowPlainHttp, onFault = () => undefined } = options;
+    if (connect === undefined) checkAgents(agents, allowPlainHttp);
+    this.#grade = options.grade ?? criteriaGrader();
     this.#self = engine?.process ?? randomUUID();
     this.#carrier =
       engine &&
@@ -352,6 +356,7 @@ export class RunDesk implements Master {
         agents: agents.map(({ id }) => id),
         offered: offered.map(({ name }) => name),
         goals,
+        checkGrader: this.#grade.check,
       },
     });
   }
@@ -431,7 +436,7 @@ export class RunDesk implements Master {
       stopMs = defaultStopMs,
       lookMs,
     } = this.#options;
-    const { count, tokenizer, selector, grade, limits = {}, prices = {} } = this.#options;
+    const { count, tokenizer, selector, limits = {}, prices = {} } = this.#options;
     const ports = knowingParties(this.#patient(options));
     return {
       ports,
@@ -446,7 +451,7 @@ export class RunDesk implements Master {
       count: count ?? countTokens,
       tokenizer: tokenizer ?? (count === undefined ? tokenizerName : 'custom'),
       selector,
-      grade: grade ?? criteriaGrader(),
+      grade: this.#grade,
       onQuestion,
       limits,
       prices,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { activitySchema } from './activity.ts';
 import { admissionRequestSchema, admissionSchema } from './admission.ts';
 import { agentContextSchema } from './agent-context.ts';
+import { agentsFileSchema, listedAgentSchema } from './agents-file.ts';
 import { assertionSchema, conflictSchema, draftSchema, statementSchema } from './assertion.ts';
 import {
   casePageSchema,
@@ -76,6 +77,7 @@ export const publishedSchemas = {
 /** What others send us: here a field with a default may be left out. */
 const taken = {
   'admission-request': admissionRequestSchema,
+  agents: agentsFileSchema,
   draft: draftSchema,
   'grant-request': grantRequestSchema,
   'task-query': taskQuerySchema,
@@ -86,9 +88,13 @@ const taken = {
  * What of a check in code a JSON Schema can say too. Lengths there are in characters: text within a
  * bound of bytes is within the same bound of characters.
  */
-const sayable: ReadonlyMap<z.core.$ZodType, z.core.JSONSchema.JSONSchema> = new Map([
+const sayable: ReadonlyMap<z.core.$ZodType, z.core.JSONSchema.JSONSchema> = new Map<
+  z.core.$ZodType,
+  z.core.JSONSchema.JSONSchema
+>([
   [foreignId, { pattern: String.raw`^[^\p{Cc}/\\]+$`, maxLength: limits.foreignIdBytes }],
   [shortText, { maxLength: limits.textBytes }],
+  [listedAgentSchema, { oneOf: [{ required: ['url'] }, { required: ['module'] }] }],
 ]);
 
 const base = 'https://throughline.dev/schemas/v1';

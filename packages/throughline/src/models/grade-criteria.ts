@@ -78,6 +78,21 @@ export async function gradeCriteria(
   };
 }
 
+const noModel = 'asks for a model to grade it, and this process has none.';
+const noFunction = (name: string): string =>
+  `asks for the grader ${name}, which this process does not have.`;
+
+/** Refuses a grader that there are no means for, before anything is to be graded. */
+function checkMeans(spec: GraderSpec, { model, functions = {} }: GraderMeans): void {
+  const isThere =
+    spec.by === 'model'
+      ? model !== undefined
+      : spec.by !== 'function' || Object.hasOwn(functions, spec.name);
+  if (isThere) return;
+  const why = spec.by === 'function' ? noFunction(spec.name) : noModel;
+  throw new ThroughlineError('invalid', `it ${why}`);
+}
+
 async function byFunction(
   criterion: GradedCriterion,
   name: string,
@@ -86,10 +101,7 @@ async function byFunction(
 ): Promise<CriterionGrade> {
   const grader = Object.hasOwn(functions, name) ? functions[name] : undefined;
   if (grader === undefined) {
-    throw new ThroughlineError(
-      'invalid',
-      `Criterion ${criterion.id} asks for the grader ${name}, which this process does not have.`,
-    );
+    throw new ThroughlineError('invalid', `Criterion ${criterion.id} ${noFunction(name)}`);
   }
   const { id } = criterion;
   try {
@@ -109,19 +121,30 @@ export interface CriteriaRequest {
   readonly material: (contextId: string) => Promise<string | undefined>;
 }
 
+/** Grades results; `check` refuses a grader that it has no means for. */
+export interface CriteriaGrader {
+  (request: CriteriaRequest): Promise<CriteriaGraded | undefined>;
+  /** @throws ThroughlineError `invalid`. */
+  readonly check: (spec: GraderSpec) => void;
+}
+
 /**
  * A grader for `createMaster` that goes by what the workflow's criteria ask for; undefined where they
  * ask for nothing. A Master has one without means unless it is given another.
  */
-export const criteriaGrader =
-  (means: GraderMeans = {}) =>
-  async ({ subtask, ...request }: CriteriaRequest): Promise<CriteriaGraded | undefined> => {
+export const criteriaGrader = (means: GraderMeans = {}): CriteriaGrader => {
+  const grade = async ({
+    subtask,
+    ...request
+  }: CriteriaRequest): Promise<CriteriaGraded | undefined> => {
     const criteria = subtask.criteria
       .map((each) => ({ ...each, grade: each.grade ?? means.otherwise }))
-      .filter(({ grade }) => grade !== undefined);
+      .filter((each) => each.grade !== undefined);
     if (criteria.length === 0) return undefined;
     return gradeCriteria(criteria, await subjectOf(criteria, request), means);
   };
+  return Object.assign(grade, { check: (spec: GraderSpec) => checkMeans(spec, means) });
+};
 
 /** Reads what the graders look at: outputs by name; everything that was given, where quotes are checked. */
 async function subjectOf(
@@ -168,10 +191,7 @@ async function byModel(
   const { model, signal } = means;
   const { id } = criterion;
   if (model === undefined) {
-    throw new ThroughlineError(
-      'invalid',
-      `Criterion ${id} asks for a model to grade it, and this process has none.`,
-    );
+    throw new ThroughlineError('invalid', `Criterion ${id} ${noModel}`);
   }
   const unmet = (reason: string) => ({
     grade: { id, ok: false, by: `model ${model.name}`, reason, evidence: [] },

@@ -4,6 +4,7 @@ export {
   criteriaGrader,
   gradeCriteria,
   type CriteriaGraded,
+  type CriteriaGrader,
   type CriteriaRequest,
   type GradedCriterion,
   type GraderFunction,

@@ -103,8 +103,7 @@ async function workflowAgent(path: string, given: Given): Promise<Agent> {
   if (file === undefined) {
     throw new ThroughlineError('invalid', `--agents: name the file of the agents for ${path}`);
   }
-  const { readAgentsFile } = await import('../run/agents-file.ts');
-  const { readWorkflow } = await import('../run/workflow-file.ts');
+  const { readAgentsFile, readWorkflow } = await import('../run/files.ts');
   const { serveWorkflow } = await import('../run/serve-workflow.ts');
   const plan = { workflow: readWorkflow(path), agents: readAgentsFile(file), parallel };
   return {

@@ -69,7 +69,7 @@ export const runCommand = (surroundings: Surroundings): Command =>
       checkWhat(path, running);
       const out = outputOf(surroundings, options);
       // Only here: everybody else's commands start without a hub and what runs on it.
-      const { readAgentsFile } = await import('../run/agents-file.ts');
+      const { readAgentsFile } = await import('../run/files.ts');
       const { Runner: Runners } = await import('../run/runner.ts');
       const runner = await Runners.open({
         hub: (running.hub ?? running.keyFile) === undefined ? undefined : () => hubOf(options),
@@ -175,7 +175,7 @@ async function begin(
   const [{ offerSurroundings }, { inputOf }, { readWorkflow }] = await Promise.all([
     import('../../master/index.ts'),
     import('../run/inputs.ts'),
-    import('../run/workflow-file.ts'),
+    import('../run/files.ts'),
   ]);
   const workflow = readWorkflow(path);
   const given = input.map(inputOf);

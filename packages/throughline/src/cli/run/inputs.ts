@@ -3,7 +3,7 @@ import { ThroughlineError } from '../../errors.ts';
 import { contextTypeOf, type OfferedContent } from '../../master/index.ts';
 import { digest as digestSchema } from '../../model/ids.ts';
 import { limits } from '../../model/limits.ts';
-import { readBytes } from './agents-file.ts';
+import { readBytes } from './files.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',

@@ -10,7 +10,7 @@ import {
 import { agentKey } from '../agent-key.ts';
 import { loadAgentModule, serveModule } from '../agent-module.ts';
 import { readPrivate, type DataFolder } from '../data-folder.ts';
-import type { AgentsFile } from './agents-file.ts';
+import type { AgentsFile } from './files.ts';
 import { openStores } from './stores.ts';
 
 /** Milliseconds between two looks at what other commands decided about a run. */

@@ -1,10 +1,11 @@
 import { HubClient } from '../../client/index.ts';
 import { ThroughlineError, type ErrorCode } from '../../errors.ts';
 import { checkPlan, type Master, type OfferedContent, type Workflow } from '../../master/index.ts';
+import { criteriaGrader } from '../../models/grade-criteria.ts';
 import { agentKey } from '../agent-key.ts';
 import { DataFolder } from '../data-folder.ts';
 import { startHub } from '../wire.ts';
-import type { AgentsFile } from './agents-file.ts';
+import type { AgentsFile } from './files.ts';
 import { openMaster } from './open-master.ts';
 import { openRequest, tellRequest, type Parties } from './request-task.ts';
 import type { RunReport } from '../../model/run.ts';
@@ -87,7 +88,11 @@ export class Runner {
     workflow: Workflow,
     offered: readonly OfferedContent[],
   ): Promise<string> {
-    checkPlan(workflow, { agents: this.#known, offered: offered.map(({ name }) => name) });
+    checkPlan(workflow, {
+      agents: this.#known,
+      offered: offered.map(({ name }) => name),
+      checkGrader: criteriaGrader().check,
+    });
     return (await openRequest(this.#parties, query)).taskId;
   }
 

@@ -10,10 +10,11 @@ import {
   type OfferedContent,
   type Workflow,
 } from '../../master/index.ts';
+import { criteriaGrader } from '../../models/grade-criteria.ts';
 import { serveBehind, type Served, type ServeModuleOptions } from '../agent-module.ts';
 import type { DataFolder } from '../data-folder.ts';
 import { connectAgent } from '../wire.ts';
-import type { AgentsFile } from './agents-file.ts';
+import type { AgentsFile } from './files.ts';
 import { openMaster } from './open-master.ts';
 
 export interface ServeWorkflowOptions extends ServeModuleOptions {
@@ -34,7 +35,8 @@ export async function serveWorkflow(options: ServeWorkflowOptions): Promise<Serv
   const { hub, folder, workflow, agents, parallel, hubUrl, key, ...where } = options;
   const { principal, onFault } = where;
   const inputs = inputsOf(workflow);
-  checkPlan(workflow, { agents: agents.agents.map(({ id }) => id), offered: inputs });
+  const known = agents.agents.map(({ id }) => id);
+  checkPlan(workflow, { agents: known, offered: inputs, checkGrader: criteriaGrader().check });
   const connection = await connectAgent({ hubUrl, key });
   const own = { ports: connection.master, a2a: connection.a2a, principal };
   // Any number of processes may serve it: a run is driven by one of them that is alive.
