@@ -38,7 +38,7 @@ export interface HubAppOptions {
   /** Aborted when the server closes: answers that go on end then. */
   readonly closing?: AbortSignal;
   /**
-   * Milliseconds after which a reader of a stream that takes nothing is dropped; it can go on where it was.
+   * Milliseconds after which a reader that takes nothing is dropped; that of a stream can go on where it was.
    * Default 30,000.
    */
   readonly stalledMs?: number;

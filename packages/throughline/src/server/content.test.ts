@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { makeProofKey, type ProofKey } from '../agent/proof-key.ts';
@@ -14,6 +17,7 @@ const operator: Principal = { tenant: 't', id: 'op', role: 'operator' };
 
 let served: ServedHubHandle<Hub>;
 let keys: { desk: string; reader: string };
+let activity: string;
 let terms: ContentRef;
 let key: ProofKey;
 const told: (Answered | Failure)[] = [];
@@ -21,6 +25,7 @@ const told: (Answered | Failure)[] = [];
 beforeAll(async () => {
   served = await serveHub({
     port: 0,
+    stalledMs: 200,
     onAnswer: (answered) => void told.push(answered),
     onFailure: (failure) => void told.push(failure),
     hub: async (origin) =>
@@ -41,7 +46,7 @@ beforeAll(async () => {
     await master.participant({ kind: 'tool', url: 'https://tool.example/' }),
   ];
   const [dialog, resource] = [master.newId('dialog'), master.newId('resource')];
-  const activity = resource.replace('res_', 'act_');
+  activity = resource.replace('res_', 'act_');
   await master.assert([
     { about: activity, statement: { says: 'activity.opened', initiator: self } },
     {
@@ -77,6 +82,28 @@ describe('content over HTTP', () => {
     expect(response.headers.get('Content-Digest')).toBe(`sha-256=:${digest}:`);
   });
 
+  it('does not wait in memory for a reader that takes nothing', async () => {
+    const master = served.hub.master(desk);
+    const bytes = new Uint8Array(8_000_000);
+    const large = await master.putContent({
+      activity,
+      resource: master.newId('resource'),
+      mediaType: 'application/octet-stream',
+      bytes,
+    });
+    const { hostname, port, pathname } = new URL(large.uri);
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.write(
+      `GET ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${keys.desk}\r\n\r\n`,
+    );
+    await once(socket, 'readable');
+    await setTimeout(2_000);
+    let taken = 0;
+    socket.on('data', (chunk) => (taken += chunk.length)).on('error', () => {});
+    await once(socket, 'close');
+    expect(taken).toBeLessThan(bytes.length);
+  });
+
   it('comes in parts, each with the digest of the part', async () => {
     const query = new URLSearchParams({
       conformsTo: 'http://tools.ietf.org/rfc/rfc9110',
@@ -94,9 +121,9 @@ describe('content over HTTP', () => {
     const token = await make({ thumbprint: key.thumbprint });
     const proof = () => key.prove('GET', terms.uri, token);
     expect((await get(asReader(token))).status).toBe(404);
-    const once = await proof();
-    expect((await get(asReader(token, { DPoP: once }))).status).toBe(200);
-    expect((await get(asReader(token, { DPoP: once }))).status).toBe(404);
+    const used = await proof();
+    expect((await get(asReader(token, { DPoP: used }))).status).toBe(200);
+    expect((await get(asReader(token, { DPoP: used }))).status).toBe(404);
     expect((await get(asReader(token, { DPoP: await proof() }))).status).toBe(200);
   });
 
@@ -109,9 +136,7 @@ describe('content over HTTP', () => {
     });
     let over = await get(asReader(token));
     while (over.status === 200) {
-      await new Promise((resolve) => {
-        setTimeout(resolve, 100);
-      });
+      await setTimeout(100);
       over = await get(asReader(token));
     }
     expect(over.status).toBe(410);

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { ThroughlineError } from '../errors.ts';
 import { hubApp, type HubAppOptions, type MountedApp } from './app.ts';
@@ -9,7 +9,7 @@ import { problemResponse } from './problem.ts';
 
 export interface ServeHubOptions<H extends ServedHub> extends Pick<
   HubAppOptions,
-  'page' | 'onFailure' | 'onAnswer' | 'metrics'
+  'page' | 'onFailure' | 'onAnswer' | 'metrics' | 'stalledMs'
 > {
   /** A hub, or what opens one as soon as its origin is known (with port 0 not before). */
   readonly hub: H | ((origin: string) => Promise<H>);
@@ -42,7 +42,13 @@ export interface ServedHubHandle<H extends ServedHub> {
   close(): Promise<void>;
 }
 
-const limits = { requestMs: 60_000, headersMs: 10_000, graceMs: 5_000, idleMs: 50 } as const;
+const limits = {
+  requestMs: 60_000,
+  headersMs: 10_000,
+  stalledMs: 30_000,
+  graceMs: 5_000,
+  idleMs: 50,
+} as const;
 
 /** Every address of the machine. */
 const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -59,7 +65,7 @@ const starting: Handle = () =>
 export async function serveHub<H extends ServedHub>(
   options: ServeHubOptions<H>,
 ): Promise<ServedHubHandle<H>> {
-  const { port, host = '127.0.0.1' } = options;
+  const { port, host = '127.0.0.1', stalledMs = limits.stalledMs } = options;
   if (!isLoopback(host) && options.allowPlainHttp !== true) {
     throw new ThroughlineError(
       'invalid',
@@ -76,7 +82,10 @@ export async function serveHub<H extends ServedHub>(
   let handle: Handle = starting;
   const server = createServer(
     { requestTimeout: limits.requestMs, headersTimeout: limits.headersMs },
-    (request, response) => void listener(request, response),
+    (request, response) => {
+      dropStalled(response, stalledMs);
+      void listener(request, response);
+    },
   );
   const listener = getRequestListener((request, env) => handle(request, env));
   const url = await listen(server, port, host);
@@ -92,6 +101,7 @@ export async function serveHub<H extends ServedHub>(
       origin,
       page,
       closing: closing.signal,
+      stalledMs,
       ...(onAnswer === undefined ? {} : { onAnswer }),
       ...(metrics === undefined ? {} : { metrics }),
       mounts: Object.fromEntries(agents.map(([name, { app: mounted }]) => [name, mounted])),
@@ -113,6 +123,14 @@ export async function serveHub<H extends ServedHub>(
     await close(server, () => []);
     throw error;
   }
+}
+
+/** Cuts a reader off that takes nothing of an answer for so long: what waits for it takes memory. */
+function dropStalled(response: ServerResponse, ms: number): void {
+  response.setTimeout(ms, (socket) => {
+    // Else nothing waits for the reader; it waits for us.
+    if (socket.writableLength > 0) socket.destroy();
+  });
 }
 
 function listen(server: Server, port: number, host: string): Promise<string> {
