@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { HubClient } from '../client/index.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { Principal } from '../model/principal.ts';
-import { readPrivate, writePrivate, type DataFolder } from './data-folder.ts';
+import { readPrivate, type DataFolder } from './data-folder.ts';
+import { writePrivate } from './whole-file.ts';
 
 export interface OwnKey {
   readonly key: string;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   copyFileSync,
   cpSync,
@@ -110,6 +111,38 @@ describe('export and import', () => {
     server.close();
     expect(told).toMatchObject({ exitCode: 0, out: lines });
   });
+
+  it('leave nothing of one that was ended, and clear away what one left that was killed', async () => {
+    const server = createServer((_request, response) => {
+      response.write(`{"text":"${secret}"}\n`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const main = fileURLToPath(new URL('main.ts', import.meta.url));
+    const file = at('ended.jsonl');
+    const drafts = () => readdirSync(folder).filter((name) => name.startsWith('ended.jsonl'));
+    const end = async (signal: 'SIGINT' | 'SIGKILL'): Promise<void> => {
+      const words = [main, 'export', '--all', '-o', file, '--data', at('data')];
+      const hubAt = ['--hub', `http://127.0.0.1:${port}`];
+      const child = spawn(process.execPath, [...words, ...hubAt], { stdio: 'ignore' });
+      const ended = once(child, 'exit');
+      const looking = setInterval(() => {
+        const [draft] = drafts();
+        if (draft !== undefined && statSync(at(draft)).size > 0) child.kill(signal);
+      }, 5);
+      await ended;
+      clearInterval(looking);
+    };
+    await end('SIGINT');
+    expect(drafts()).toEqual([]);
+    await end('SIGKILL');
+    server.close();
+    server.closeAllConnections();
+    expect(drafts()).toEqual([expect.stringMatching(/^ended\.jsonl\.\d+\.new$/)]);
+    await tellJson('export', '--all', '-o', file);
+    expect(drafts()).toEqual(['ended.jsonl']);
+  }, 60_000);
 
   it('refuse what is given wrongly, by its words', async () => {
     const both = await tell('export', made.contextId, '--all');

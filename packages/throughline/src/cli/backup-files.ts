@@ -8,9 +8,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -18,6 +15,7 @@ import { createInterface } from 'node:readline';
 import { createGunzip, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
+import { writePrivate } from './whole-file.ts';
 
 export const backupVersion = 1;
 const privateFile = 0o600;
@@ -111,23 +109,8 @@ export function needEmpty(option: string, path: string): void {
 
 export const manifestName = 'manifest.json';
 
-/** Writes the whole of a small file, or leaves what was there; on the disk when it returns. */
-export function writeWhole(folder: string, name: string, text: string): void {
-  const draft = join(folder, `${name}.${process.pid}.new`);
-  rmSync(draft, { force: true });
-  writeFileSync(draft, text, { mode: privateFile, flag: 'wx', flush: true });
-  renameSync(draft, join(folder, name));
-  syncFolder(folder);
-}
-
-export function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  fsyncSync(folder);
-  closeSync(folder);
-}
-
 export const writeManifest = (folder: string, manifest: Manifest): void =>
-  writeWhole(folder, manifestName, `${JSON.stringify(manifest, null, 2)}\n`);
+  writePrivate(join(folder, manifestName), `${JSON.stringify(manifest, null, 2)}\n`);
 
 /** The manifest in a folder, with its digest; refuses what is none, broke off, or is newer. */
 export function readManifest(

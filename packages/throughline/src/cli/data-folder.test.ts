@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { DataFolder, writePrivate } from './data-folder.ts';
+import { DataFolder } from './data-folder.ts';
+import { writePrivate } from './whole-file.ts';
 
 let root: string;
 let folder: DataFolder;

@@ -1,23 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
+import { isAlive } from './is-alive.ts';
+import { writePrivate } from './whole-file.ts';
 
 /** Folder that a hub keeps its files in, unless told otherwise. */
 export const defaultDataFolder = '.throughline';
 
 const domainKeyBytes = 32;
-const privateFile = 0o600;
 const privateFolder = 0o700;
 const forOthers = 0o077;
 
@@ -94,7 +87,7 @@ export class DataFolder {
   /** Throws `conflict` while another process serves this folder: its address would be lost here. */
   async claim(): Promise<void> {
     const hub = this.#hub();
-    if (hub?.pid === undefined || !isAlive(hub.pid)) return;
+    if (hub?.pid === undefined || hub.pid === process.pid || !isAlive(hub.pid)) return;
     const answer = await fetch(new URL('/health', hub.url), {
       signal: AbortSignal.timeout(2_000),
     }).catch(() => undefined);
@@ -122,16 +115,6 @@ export class DataFolder {
   }
 }
 
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
-}
-
 /** Text of a file that only its owner may read. Throws `invalid` when others may, too. */
 export function readPrivate(file: string): string {
   let text: string;
@@ -149,12 +132,4 @@ export function readPrivate(file: string): string {
     );
   }
   return text;
-}
-
-/** Writes a whole file for its owner alone, or leaves what was there. */
-export function writePrivate(file: string, text: string): void {
-  const draft = `${file}.${process.pid}.new`;
-  rmSync(draft, { force: true });
-  writeFileSync(draft, text, { mode: privateFile, flag: 'wx' });
-  renameSync(draft, file);
 }

@@ -1,4 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { ThroughlineError } from '../errors.ts';
 import { hubApp, type HubAppOptions, type MountedApp } from './app.ts';
@@ -127,7 +128,7 @@ export async function serveHub<H extends ServedHub>(
 
 /** Cuts a reader off that takes nothing of an answer for so long: what waits for it takes memory. */
 function dropStalled(response: ServerResponse, ms: number): void {
-  response.setTimeout(ms, (socket) => {
+  response.setTimeout(ms).on('timeout', (socket: Socket) => {
     // Else nothing waits for the reader; it waits for us.
     if (socket.writableLength > 0) socket.destroy();
   });

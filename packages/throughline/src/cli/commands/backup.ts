@@ -14,7 +14,6 @@ import {
   needEmpty,
   readManifest,
   writeManifest,
-  writeWhole,
   type Manifest,
 } from '../backup-files.ts';
 import { command, outputOf, parseOptions, type Surroundings } from '../command.ts';
@@ -23,6 +22,7 @@ import { localSchema, openLocal, withStore, type Local } from '../local-hub.ts';
 import { openContent } from '../open-content.ts';
 import { isShared } from '../open-store.ts';
 import { counted, progress } from '../progress.ts';
+import { writePrivate } from '../whole-file.ts';
 
 const backupSchema = localSchema.extend({
   output: z.string().min(1).exactOptional(),
@@ -96,7 +96,7 @@ async function copy(
     at: new Date().toISOString(),
     ...moment,
   } as const;
-  writeWhole(keys, 'domain.key', `${domainKey}\n`);
+  writePrivate(kept, `${domainKey}\n`);
   const ofKeys: Manifest = { ...manifest, holds: 'keys', file: ledger.finish() };
   writeManifest(keys, ofKeys);
   dropOlder(keys, ofKeys.file.name);

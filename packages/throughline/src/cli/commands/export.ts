@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
@@ -11,6 +11,8 @@ import {
   type Surroundings,
 } from '../command.ts';
 import { counted, progress } from '../progress.ts';
+import { onSignals } from '../signalled.ts';
+import { draftOf, nameDraft } from '../whole-file.ts';
 
 const exportSchema = z.object({
   all: z.boolean().default(false),
@@ -77,20 +79,28 @@ const privateFile = 0o600;
 
 /** All of it under its name, for its owner alone, or nothing. */
 async function writeWhole(file: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  const draft = `${file}.${process.pid}.new`;
+  let draft: string;
   let descriptor: number;
   try {
+    draft = draftOf(file);
     descriptor = openSync(draft, 'wx', privateFile);
   } catch (cause) {
     throw new ThroughlineError('invalid', `--output ${file}: can’t be written`, { cause });
   }
+  const drop = (): void => rmSync(draft, { force: true });
+  const heed = onSignals((exitCode) => {
+    drop();
+    process.exit(exitCode);
+  });
   try {
-    for await (const chunk of chunks) writeSync(descriptor, chunk);
+    for await (const chunk of chunks) writeFileSync(descriptor, chunk);
     fsyncSync(descriptor);
     closeSync(descriptor);
-    renameSync(draft, file);
+    nameDraft(draft, file);
   } catch (error) {
-    rmSync(draft, { force: true });
+    drop();
     throw error;
+  } finally {
+    heed();
   }
 }

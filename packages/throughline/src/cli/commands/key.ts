@@ -11,7 +11,7 @@ import {
   withHub,
   type Surroundings,
 } from '../command.ts';
-import { writePrivate } from '../data-folder.ts';
+import { writePrivate } from '../whole-file.ts';
 import type { Output } from '../output.ts';
 import { table } from '../table.ts';
 import { clean } from '../terminal.ts';

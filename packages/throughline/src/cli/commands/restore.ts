@@ -4,21 +4,14 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { openFileContent } from '../../content/index.ts';
 import { ThroughlineError } from '../../errors.ts';
-import {
-  checkFile,
-  linesOf,
-  needEmpty,
-  readManifest,
-  syncFolder,
-  writeWhole,
-  type Manifest,
-} from '../backup-files.ts';
+import { checkFile, linesOf, needEmpty, readManifest, type Manifest } from '../backup-files.ts';
 import { command, outputOf, parseOptions, type Surroundings } from '../command.ts';
 import { DataFolder, readPrivate } from '../data-folder.ts';
 import { localSchema, withNewStore } from '../local-hub.ts';
 import { openContent } from '../open-content.ts';
 import { isShared, openStore } from '../open-store.ts';
 import { counted, progress } from '../progress.ts';
+import { syncFolder, writePrivate } from '../whole-file.ts';
 import { copyObjects } from './backup.ts';
 
 const restoreSchema = localSchema.omit({ domainKeyFile: true }).extend({ keys: z.string().min(1) });
@@ -104,7 +97,7 @@ async function restoreInto(
   rmSync(draft, { recursive: true, force: true });
   const folder = new DataFolder(draft);
   folder.create();
-  writeWhole(draft, 'domain.key', `${readPrivate(join(given.keys, 'domain.key'))}\n`);
+  writePrivate(join(draft, 'domain.key'), `${readPrivate(join(given.keys, 'domain.key'))}\n`);
   try {
     await fill(folder, given, backup, onProgress);
   } catch (error) {

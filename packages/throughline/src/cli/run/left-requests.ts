@@ -5,6 +5,7 @@ import type { HubClient } from '../../client/index.ts';
 import { limits } from '../../model/limits.ts';
 import type { Caller, Principal } from '../../model/principal.ts';
 import type { TaskRecord } from '../../model/task-record.ts';
+import { isAlive } from '../is-alive.ts';
 
 /** Key of a request's metadata under which its process is named. */
 const makerKey = 'throughline/run';
@@ -45,14 +46,4 @@ function isAlone({ body }: TaskRecord): boolean {
   const { data } = bodySchema.safeParse(body);
   const maker = data?.metadata[makerKey];
   return maker?.machine === machine && !isAlive(maker.pid);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process may not be asked, and is there.
-    return error instanceof Error && 'code' in error && error.code !== 'ESRCH';
-  }
 }
