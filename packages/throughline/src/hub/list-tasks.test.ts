@@ -127,6 +127,43 @@ describe.each(stores)('a list of tasks (%s)', (_name, open) => {
     expect(await list(bob)).toEqual([own.id]);
   });
 
+  it('comes in more pages where tasks are large, each whole, also those that moved meanwhile', async () => {
+    const made = await some(5);
+    const body = { text: 'x'.repeat(1_500_000) };
+    const large: TaskRecord[] = [];
+    for (const task of made) large.push(await scene.move(task, 'in-progress', { body }));
+    const sizes: number[] = [];
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = cursor === undefined ? {} : { cursor };
+      const page = await scene.hub.listTasks({ principal: priya }, query);
+      for (const task of page.tasks) expect(task.body).toEqual(body);
+      expect(page.total).toBe(5);
+      sizes.push(page.tasks.length);
+      seen.push(...page.tasks.map(({ id }) => id));
+      cursor = page.cursor;
+      if (sizes.length === 1) {
+        // Those that no page has shown yet get ahead of the reader.
+        scene.pass(1_000);
+        const left = large.filter(({ id }) => !seen.includes(id));
+        for (const task of left) await scene.move(task, 'in-progress', { body: task.body });
+      }
+    } while (cursor !== undefined);
+    expect(sizes).toEqual([2, 0, 2, 1]);
+    expect(seen.toSorted()).toEqual(large.map(({ id }) => id).toSorted());
+  });
+
+  it('shows a task that is larger than a page alone, and goes on behind it', async () => {
+    const [first, second] = await some(2);
+    if (first === undefined || second === undefined) throw new Error('none');
+    await scene.move(second, 'in-progress', { body: { text: 'x'.repeat(4_000_000) } });
+    const page = await scene.hub.listTasks({ principal: priya }, {});
+    expect(page.tasks.map(({ id }) => id)).toEqual([second.id]);
+    const { cursor = '' } = page;
+    expect(await list(priya, { cursor })).toEqual([first.id]);
+  });
+
   it('comes in pages, latest status first, each task once, with the total before paging', async () => {
     const made = await some(7);
     const { ids, totals } = await walk(priya, { pageSize: 3 }, () => Promise.resolve());

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { taskQuerySchema, type Principal, type TaskPage, type TaskQuery } from '../model/index.ts';
+import {
+  limits,
+  taskQuerySchema,
+  utf8Length,
+  type Principal,
+  type TaskPage,
+  type TaskQuery,
+} from '../model/index.ts';
 import type { StoreReader } from '../store/store.ts';
 import type { Acting } from './acting.ts';
 import { may } from './authorize.ts';
@@ -19,6 +26,8 @@ import {
 
 /** Tasks of one granted context that are looked through for what the grant covers. */
 const maxInContext = 10_000;
+/** Tasks that are read at once: each may be as large as a task gets. */
+const step = 16;
 
 type Query = z.output<typeof taskQuerySchema>;
 type Index = Readonly<Record<string, string>>;
@@ -151,16 +160,15 @@ export class TaskLists {
     query: Query,
     begun: Place,
   ): Promise<{ tasks: LiveTask[]; next: Place | undefined }> {
-    const { pageSize } = query;
     const { snapshot } = begun;
     if (begun.made !== undefined) return this.#changed(reader, sources, query, begun);
     const found: LiveTask[] = [];
     for (const source of sources) {
       found.push(...(await this.#read(reader, source, query, begun)));
     }
-    const tasks = found.toSorted(byPlace).slice(0, pageSize);
+    const tasks = onePage(found.toSorted(byPlace), query);
     const last = tasks.at(-1);
-    if (found.length > pageSize && last !== undefined) {
+    if (found.length > tasks.length && last !== undefined) {
       return { tasks, next: { snapshot, after: { sort: last.sort, key: last.key } } };
     }
     const isLater = begun.after !== undefined && (await this.#tasks.turn(reader)) > snapshot;
@@ -170,23 +178,36 @@ export class TaskLists {
   /** One source's next tasks in order: enough for a page and one more. */
   async #read(
     reader: StoreReader,
-    { index, covers = () => true }: Source,
+    source: Source,
     query: Query,
     { snapshot, after }: Place,
   ): Promise<LiveTask[]> {
-    const wanted = query.pageSize + 1;
-    const from = query.statusFrom === undefined ? undefined : Date.parse(query.statusFrom);
     const found: LiveTask[] = [];
-    let place: TaskPlace | undefined = after;
-    for (let read = 0; read < maxInContext && found.length < wanted;) {
-      const rows = await this.#tasks.find(reader, { index, limit: wanted, after: place, from });
-      found.push(...rows.filter((task) => covers(task) && fits(task, query, snapshot)));
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < wanted) break;
-      place = { sort: last.sort, key: last.key };
-      read += rows.length;
+    for await (const task of this.#each(reader, source, query, after)) {
+      if (!fits(task, query, snapshot)) continue;
+      found.push(task);
+      if (found.length > onePage(found, query).length) break;
     }
-    return found.slice(0, wanted);
+    return found;
+  }
+
+  /** What a source covers, in order, from a place on. */
+  async *#each(
+    reader: StoreReader,
+    { index, covers = () => true }: Source,
+    { statusFrom, pageSize }: Query,
+    after?: TaskPlace,
+  ): AsyncGenerator<LiveTask, void, undefined> {
+    const from = statusFrom === undefined ? undefined : Date.parse(statusFrom);
+    const limit = Math.min(step, pageSize + 1);
+    let place = after;
+    for (let read = 0; read < maxInContext; read += limit) {
+      const rows = await this.#tasks.find(reader, { index, limit, after: place, from });
+      yield* rows.filter(covers);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < limit) return;
+      place = { sort: last.sort, key: last.key };
+    }
   }
 
   /**
@@ -208,15 +229,19 @@ export class TaskLists {
     const left = changes
       .filter((change) => change.made > made && change.made <= snapshot)
       .toSorted((a, b) => a.made - b.made);
-    const inOrder = left.slice(0, query.pageSize);
     const tasks: LiveTask[] = [];
-    for (const { key, covers = () => true } of inOrder) {
+    let last: (typeof left)[number] | undefined;
+    for (const change of left.slice(0, query.pageSize)) {
+      const { key, covers = () => true } = change;
       const task = await this.#tasks.at(reader, key, boxes);
-      if (task !== undefined && covers(task) && fits(task, query, snapshot)) tasks.push(task);
+      if (task !== undefined && covers(task) && fits(task, query, snapshot)) {
+        if (onePage([...tasks, task], query).length === tasks.length) break;
+        tasks.push(task);
+      }
+      last = change;
     }
-    const last = inOrder.at(-1);
-    const goesOn = left.length > inOrder.length && last !== undefined;
-    return { tasks, next: goesOn ? { snapshot, made: last.made } : undefined };
+    if (last === undefined || last === left.at(-1)) return { tasks, next: undefined };
+    return { tasks, next: { snapshot, made: last.made } };
   }
 
   async #total(reader: StoreReader, sources: readonly Source[], query: Query): Promise<number> {
@@ -230,14 +255,10 @@ export class TaskLists {
     return total;
   }
 
-  async #countCovered(
-    reader: StoreReader,
-    { index, covers = () => true }: Source,
-    query: Query,
-  ): Promise<number> {
-    const from = query.statusFrom === undefined ? undefined : Date.parse(query.statusFrom);
-    const found = await this.#tasks.find(reader, { index, limit: maxInContext, from });
-    return found.filter((task) => covers(task) && isFrom(task, query)).length;
+  async #countCovered(reader: StoreReader, source: Source, query: Query): Promise<number> {
+    let count = 0;
+    for await (const task of this.#each(reader, source, query)) if (isFrom(task, query)) count += 1;
+    return count;
   }
 
   /** Each under the name by which the reader knows its context. */
@@ -253,6 +274,25 @@ export class TaskLists {
     }
     return records;
   }
+}
+
+/** As many of these as one answer holds; at least one. */
+function onePage(tasks: readonly LiveTask[], { pageSize }: Query): LiveTask[] {
+  let bytes = 0;
+  const end = tasks.findIndex((task, index) => {
+    bytes += sizeOf(task);
+    return index === pageSize || (index > 0 && bytes > limits.pageBytes);
+  });
+  return end < 0 ? [...tasks] : tasks.slice(0, end);
+}
+
+const sizes = new WeakMap<LiveTask, number>();
+
+/** Bytes of a task's body as JSON. */
+function sizeOf(task: LiveTask): number {
+  const known = sizes.get(task) ?? utf8Length(JSON.stringify(task.content.body) ?? '');
+  sizes.set(task, known);
+  return known;
 }
 
 const notOwn =

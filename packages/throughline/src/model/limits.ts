@@ -26,6 +26,8 @@ export const limits = {
   pushConfigs: 16,
   /** Rows in one page, at most. */
   pageSize: 100,
+  /** Bytes of the JSON of one page of tasks, where more than one is in it: what gRPC takes by itself. */
+  pageBytes: 3_932_160,
   /** Bytes of one piece of offloaded content. */
   contentBytes: 8_388_608,
 } as const;
