@@ -74,6 +74,8 @@ function textIn(path: string): string {
     .join('\n');
 }
 
+const drafts = (): string[] => readdirSync(folder).filter((name) => name.startsWith('ended.jsonl'));
+
 describe('export and import', () => {
   it('write a case for its owner alone, and take it into a new folder, byte for byte', async () => {
     const file = at('case.jsonl');
@@ -121,7 +123,6 @@ describe('export and import', () => {
     const port = typeof address === 'object' ? address?.port : undefined;
     const main = fileURLToPath(new URL('main.ts', import.meta.url));
     const file = at('ended.jsonl');
-    const drafts = () => readdirSync(folder).filter((name) => name.startsWith('ended.jsonl'));
     const end = async (signal: 'SIGINT' | 'SIGKILL'): Promise<void> => {
       const words = [main, 'export', '--all', '-o', file, '--data', at('data')];
       const hubAt = ['--hub', `http://127.0.0.1:${port}`];
@@ -217,6 +218,32 @@ describe('an import that is killed with -9', () => {
 });
 
 describe('verify', () => {
+  it('tells that the end of the log is gone, with all that hung on it', async () => {
+    const file = () => join(at('cut-off'), 'hub.sqlite');
+    const there = commandsIn(at('cut-off'));
+    const closed = await startHub({ dataDir: at('cut-off'), port: 0 });
+    await closed.close();
+    cpSync(file(), at('older.sqlite'));
+    const again = await startHub({ dataDir: at('cut-off'), port: 0 });
+    const master = again.hub.master(localPrincipal);
+    const party = { kind: 'tool', url: 'https://tool.example/' } as const;
+    await master.participant(party);
+    await there.tellJson('backup', '-o', at('cut-data'), '--keys', at('cut-keys'));
+    await again.close();
+    for (const against of ['cut-data', 'cut-keys']) {
+      const whole = await there.tellJson('verify', '--against', at(against));
+      expect(whole).toMatchObject({ findings: [], compared: true });
+    }
+    copyFileSync(at('older.sqlite'), file());
+    const gone = { exitCode: 1, out: expect.stringContaining('the log was cut off') };
+    expect(await there.tell('verify')).toMatchObject(gone);
+    rmSync(join(at('cut-off'), 'head.json'));
+    expect(await there.tell('verify')).toMatchObject({ exitCode: 0 });
+    expect(await there.tell('verify', '--against', at('cut-keys'))).toMatchObject(gone);
+    const foreign = await tell('verify', '--against', at('cut-keys'));
+    expect(foreign).toMatchObject({ exitCode: 1, err: expect.stringContaining('another hub') });
+  });
+
   it('finds a running hub in order, and names a folder that holds none', async () => {
     const { out, exitCode } = await tell('verify');
     expect(out).toMatch(/^ok {2}\d+ entries, \d+ rows\n$/);

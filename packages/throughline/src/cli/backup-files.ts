@@ -115,7 +115,7 @@ export const writeManifest = (folder: string, manifest: Manifest): void =>
 /** The manifest in a folder, with its digest; refuses what is none, broke off, or is newer. */
 export function readManifest(
   path: string,
-  holds: Manifest['holds'],
+  holds?: Manifest['holds'],
 ): { manifest: Manifest; id: string } {
   const folder = resolve(path);
   const file = join(folder, manifestName);
@@ -136,7 +136,7 @@ export function readManifest(
   }
   const manifest = manifestSchema.safeParse(value);
   if (!manifest.success) throw notOne(file);
-  if (manifest.data.holds !== holds) {
+  if (holds !== undefined && manifest.data.holds !== holds) {
     const { holds: has } = manifest.data;
     throw new ThroughlineError('invalid', `${folder}: holds ${has}, where ${holds} are asked for`);
   }

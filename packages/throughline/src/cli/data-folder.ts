@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
+import type { Head } from '../hub/archive/backup.ts';
 import { isAlive } from './is-alive.ts';
 import { writePrivate } from './whole-file.ts';
 
@@ -19,6 +20,13 @@ const hubFileSchema = z.object({
   url: z.url(),
   /** Process that serves it. */
   pid: z.int().optional(),
+});
+
+const headSchema = z.object({
+  version: z.literal(1),
+  seq: z.int().nonnegative(),
+  hash: z.string(),
+  incarnation: z.string(),
 });
 
 /** The files of a hub: its database, its keys, and where it is reached. */
@@ -40,6 +48,10 @@ export class DataFolder {
 
   get localKeyFile(): string {
     return join(this.path, 'local.key');
+  }
+
+  get headFile(): string {
+    return join(this.path, 'head.json');
   }
 
   get #hubFile(): string {
@@ -99,19 +111,32 @@ export class DataFolder {
   }
 
   #hub(): z.infer<typeof hubFileSchema> | undefined {
-    if (!existsSync(this.#hubFile)) return undefined;
-    try {
-      return hubFileSchema.parse(JSON.parse(readFileSync(this.#hubFile, 'utf8')));
-    } catch {
-      throw new ThroughlineError(
-        'damaged',
-        `${this.#hubFile}: can’t be understood; delete it and start the hub again`,
-      );
-    }
+    return parsed(this.#hubFile, hubFileSchema);
   }
 
   writeHubUrl(url: string): void {
     writePrivate(this.#hubFile, `${JSON.stringify({ version: 1, url, pid: process.pid })}\n`);
+  }
+
+  /** Where the log ended when a hub looked last, for whoever finds it shorter. */
+  head(): Head | undefined {
+    return parsed(this.headFile, headSchema);
+  }
+
+  writeHead(head: Head): void {
+    writePrivate(this.headFile, `${JSON.stringify({ version: 1, ...head })}\n`);
+  }
+}
+
+function parsed<T>(file: string, schema: z.ZodType<T>): T | undefined {
+  if (!existsSync(file)) return undefined;
+  try {
+    return schema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    throw new ThroughlineError(
+      'damaged',
+      `${file}: can’t be understood; delete it and start the hub again`,
+    );
   }
 }
 

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { ThroughlineError, type ErrorCode } from '../errors.ts';
 
 /** Exit codes, as `--help` states them. */
@@ -48,11 +49,32 @@ export interface Ending {
   readonly message: string;
 }
 
+/** What the system refuses, and what to do; all else that it says is unexpected. */
+const refusals: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full; make room and run it again',
+  EDQUOT: 'the disk’s quota is used up; make room and run it again',
+  EROFS: 'the disk takes no writes; name a place that does',
+  EACCES: 'there is no right to it; run it as its owner, or change its rights',
+  EPERM: 'there is no right to it; run it as its owner, or change its rights',
+};
+
+function systemEnding(error: Error): Ending | undefined {
+  const { code, path } =
+    z.object({ code: z.string(), path: z.string().optional() }).safeParse(error).data ?? {};
+  const words = refusals[code ?? ''];
+  if (words === undefined) return undefined;
+  const message = path === undefined ? words : `${path}: ${words}`;
+  return { exitCode: exitCodes.failed, code: 'unavailable', message };
+}
+
 /** How a command ends that threw; the message says what to do and holds no stack. */
 export function endingOf(thrown: unknown): Ending {
   if (!(thrown instanceof ThroughlineError)) {
+    const known = thrown instanceof Error ? systemEnding(thrown) : undefined;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return { exitCode: exitCodes.failed, code: 'internal', message: `unexpected: ${message}` };
+    return (
+      known ?? { exitCode: exitCodes.failed, code: 'internal', message: `unexpected: ${message}` }
+    );
   }
   const { code } = thrown;
   const message = [thrown.message, advice[code]].filter(Boolean).join('\n');

@@ -135,20 +135,26 @@ export async function startHub(options: StartHubOptions): Promise<RunningHub> {
     hub: (origin) => openHub({ ...options, origin }),
   });
   const { hub, url } = served;
-  const sweeping = startSweeping(hub, {
-    everyMs: options.sweepEveryMs ?? 60_000,
-    onSwept: options.onSwept,
-    onFailure: (error) => options.onFailure?.({ requestId: '', method: 'sweep', path: '', error }),
-  });
+  const onFailure = (error: unknown): void =>
+    options.onFailure?.({ requestId: '', method: 'sweep', path: '', error });
+  const note = async (): Promise<void> => noteHead(hub, folder).catch(onFailure);
+  const sweep = async (): Promise<Swept> => {
+    await note();
+    return hub.sweep();
+  };
+  const { sweepEveryMs: everyMs = 60_000, onSwept } = options;
+  const sweeping = startSweeping({ sweep }, { everyMs, onSwept, onFailure });
   let figures: Awaited<ReturnType<typeof serveMetrics>>;
   const close = async () => {
     figures?.close();
     await sweeping.stop();
     await served.close();
+    await note();
     await hub.close();
     await flush();
   };
   try {
+    await note();
     figures = await serveMetrics(prometheus, options.metricsPort);
     const localKey = await ensureLocalKey(hub, folder);
     folder.writeHubUrl(options.origin ?? url);
@@ -158,6 +164,13 @@ export async function startHub(options: StartHubOptions): Promise<RunningHub> {
     await close();
     throw error;
   }
+}
+
+/** Keeps where the log ends beside the store, for `verify`. */
+async function noteHead(hub: Hub, folder: DataFolder): Promise<void> {
+  const head = await hub.archive.head();
+  const noted = folder.head();
+  if (noted?.seq !== head.seq || noted.hash !== head.hash) folder.writeHead(head);
 }
 
 /** The figures are of all tenants: they are for operators of the tenant that owns the folder. */

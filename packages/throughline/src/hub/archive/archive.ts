@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
 import type { Erasure } from '../erasure.ts';
-import { backUp, type Moment, type Sinks } from './backup.ts';
+import { backUp, type Head, type Moment, type Sinks } from './backup.ts';
 import { Exporting, type ExportParts } from './exporting.ts';
 import { Importing } from './importing.ts';
 import { incarnationOf } from './incarnation.ts';
@@ -30,6 +30,13 @@ export class Archive {
   /** Which life of the store this is: another one after each restore. */
   incarnation(): Promise<string> {
     return incarnationOf(this.#deps);
+  }
+
+  /** The end of the log. */
+  async head(): Promise<Head> {
+    const incarnation = await this.incarnation();
+    const { seq, hash } = await this.#deps.store.read((reader) => reader.head());
+    return { seq, hash, incarnation };
   }
 
   /** Copies everything, as of one moment, while the hub goes on. */

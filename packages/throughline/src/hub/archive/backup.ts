@@ -22,12 +22,15 @@ export interface Sinks {
   readonly onProgress?: (rows: number) => void;
 }
 
-/** The moment that a backup is of. */
-export interface Moment {
-  /** Number and hash of the last entry in it. */
+/** Number and hash of a log's last entry, in one life of its store. */
+export interface Head {
   readonly seq: number;
   readonly hash: string;
   readonly incarnation: string;
+}
+
+/** The moment that a backup is of. */
+export interface Moment extends Head {
   readonly rows: number;
 }
 

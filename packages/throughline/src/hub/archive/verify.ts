@@ -51,7 +51,17 @@ export interface VerifyParts {
   readonly objects: ContentObjects;
 }
 
+/** An entry that the log was once seen to end with, from a place that does not lie beside it. */
+export interface Anchor {
+  readonly seq: number;
+  readonly hash: string;
+  /** Where that is told. */
+  readonly from: string;
+}
+
 export interface VerifyOptions {
+  /** A log that was cut off at its end, with all that hangs on it, is whole in itself: these tell. */
+  readonly anchors?: readonly Anchor[];
   /** An empty store that the log is folded into once more. Default: one in memory. */
   readonly scratch?: () => Promise<Store>;
   readonly onProgress?: (step: string, done: number) => void;
@@ -67,6 +77,8 @@ export class Verifying {
   readonly #objects: ContentObjects;
   readonly #options: VerifyOptions;
   readonly #findings: Finding[] = [];
+  /** About bytes that lie elsewhere, which the graph does not rest on. */
+  readonly #lost: Finding[] = [];
 
   constructor(deps: Deps, { objects }: VerifyParts, options: VerifyOptions) {
     this.#objects = objects;
@@ -81,11 +93,25 @@ export class Verifying {
     const rows = await this.#rows();
     const compared = isWhole && this.#findings.length === 0;
     if (compared) await this.#graph(head);
-    return { entries: head, rows, compared, findings: this.#findings };
+    for (const anchor of this.#options.anchors ?? []) await this.#anchor(anchor);
+    const findings = [...this.#findings, ...this.#lost].slice(0, mostFindings);
+    return { entries: head, rows, compared, findings };
   }
 
-  #find(finding: Finding): void {
-    if (this.#findings.length < mostFindings) this.#findings.push(finding);
+  #find(finding: Finding, among = this.#findings): void {
+    if (among.length < mostFindings) among.push(finding);
+  }
+
+  async #anchor({ seq, hash, from }: Anchor): Promise<void> {
+    if (seq === 0) return;
+    const { store } = this.#deps;
+    const [entry] = await store.read((reader) => reader.log({ after: seq - 1, limit: 1 }));
+    if (entry?.hash === hash) return;
+    const problem =
+      entry === undefined
+        ? `is missing, and ${from} tells of it: the log was cut off, or is an older one`
+        : `is not the one that ${from} tells of`;
+    this.#find({ id: entry?.id ?? `entry ${seq}`, seq, problem });
   }
 
   /** Each entry follows from the one before, and what it commits to is what is sealed beside it. */
@@ -188,12 +214,12 @@ export class Verifying {
         const now = await this.#deps.store.read((reader) => findNote(this.#deps, reader, note.key));
         // Erased between the two looks, it is no damage.
         if (now === undefined || placeOf(now) === undefined) return;
-        this.#find({ id, problem: 'its bytes are missing' });
+        this.#find({ id, problem: 'its bytes are missing' }, this.#lost);
       } else if (digestOf(bytes) !== note.shape.digest) {
-        this.#find({ id, problem: 'its bytes are not those of its digest' });
+        this.#find({ id, problem: 'its bytes are not those of its digest' }, this.#lost);
       }
     } catch (error) {
-      this.#find({ id, problem: messageOf(error) });
+      this.#find({ id, problem: messageOf(error) }, this.#lost);
     }
   }
 
