@@ -5,10 +5,10 @@ import { Connection, type ConnectionOptions, Session } from './postgres/connecti
 import { explain } from './postgres/errors.ts';
 import { Listener } from './postgres/listener.ts';
 import { PostgresReader } from './postgres/reader.ts';
-import { inspect, migrate } from './postgres/schema.ts';
+import { inspect, migrate, schemaVersion } from './postgres/schema.ts';
 import { hasUnscrubbed, Scrubber } from './postgres/scrub.ts';
 import { PostgresWriter } from './postgres/writer.ts';
-import type { Store } from './store.ts';
+import type { RecordKey, Store } from './store.ts';
 
 export interface PostgresOptions extends StoreLimits {
   /** `postgres://user:password@host:port/database`, as libpq takes it. Never shown or logged. */
@@ -67,11 +67,29 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
  * The version of the schema of the store in a database, 0 where none was opened there yet. Changes
  * nothing; throws what `openPostgresStore` would.
  */
-export async function inspectPostgresStore(options: PostgresOptions): Promise<number> {
+export const inspectPostgresStore = (options: PostgresOptions): Promise<number> =>
+  look(options, (_connection, version) => Promise.resolve(version));
+
+/** The sealed part of a record; undefined where there is none, or the schema is older. Changes nothing. */
+export const peekPostgresStore = (
+  options: PostgresOptions,
+  key: RecordKey,
+): Promise<Uint8Array | undefined> =>
+  look(options, async (connection, version) => {
+    if (version !== schemaVersion) return undefined;
+    const reader = new PostgresReader(new Session(connectionOptions(options), {}, connection));
+    await reader.begin();
+    return (await reader.record(key))?.sealed;
+  });
+
+async function look<T>(
+  options: PostgresOptions,
+  take: (connection: Connection, version: number) => Promise<T>,
+): Promise<T> {
   try {
     const connection = await Connection.open(connectionOptions(options));
     try {
-      return await inspect(connection);
+      return await take(connection, await inspect(connection));
     } finally {
       connection.destroy();
     }

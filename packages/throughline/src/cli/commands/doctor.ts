@@ -13,6 +13,7 @@ import {
   lookAtKeys,
   lookAtNode,
   lookAtPort,
+  lookAtServer,
   lookForTool,
 } from '../doctor/machine.ts';
 import { isShared } from '../open-store.ts';
@@ -63,16 +64,10 @@ async function lookHere(folder: DataFolder, store?: string): Promise<Check[]> {
     await check('store', () =>
       store === undefined || !shared
         ? lookAtFile(store ?? folder.database, keyFile)
-        : lookAtServer(store),
+        : lookAtServer(store, keyFile),
     ),
     await check('disk', () => lookAtDisk(folder)),
   ];
-}
-
-async function lookAtServer(url: string): Promise<string> {
-  const { inspectPostgresStore } = await import('../../store/postgres/index.ts');
-  const version = await inspectPostgresStore({ url });
-  return `PostgreSQL answers, schema version ${version === 0 ? 'none yet' : version}`;
 }
 
 async function lookAtHub(options: unknown): Promise<Check[]> {

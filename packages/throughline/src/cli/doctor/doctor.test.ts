@@ -105,6 +105,15 @@ describe('a doctor', () => {
     expect(await inspectPostgresStore({ url })).toBe(0);
     await (await openPostgresStore({ url })).close();
     expect((await doctor('--store', url)).checks['store']?.saw).toMatch(/schema version [1-9]/);
+    const keyFile = join(folder, 'domain.key');
+    const hub = await startHub({ dataDir: folder, port: 0, store: url });
+    await hub.close();
+    expect((await doctor('--store', url)).checks['store']).toMatchObject({ state: 'ok' });
+    writeFileSync(keyFile, Buffer.alloc(32, 1).toString('base64url'));
+    expect((await doctor('--store', url)).checks['store']).toMatchObject({
+      state: 'fail',
+      saw: expect.stringContaining('is not the key that the database was written under'),
+    });
     await server.stop();
     const away = (await doctor('--store', url)).checks['store'];
     expect(away).toMatchObject({ state: 'fail' });

@@ -77,17 +77,27 @@ export function lookAtFile(path: string, keyFile?: string): string | Remark {
   }
   const size = Math.ceil(statSync(path).size / mebibyte);
   const version = inspect(path);
-  const mark = peek(path, domainMark);
-  if (mark !== undefined && keyFile !== undefined && existsSync(keyFile)) {
-    const key = new Uint8Array(Buffer.from(readPrivate(keyFile), 'base64url'));
-    if (!new Vault(key).ownsMark(mark)) {
-      throw new ThroughlineError(
-        'damaged',
-        `${keyFile}: is not the key that ${path} was written under; put the right file back`,
-      );
-    }
-  }
+  checkKey(peek(path, domainMark), keyFile, path);
   return `SQLite, schema version ${version}, ${size} MiB, whole`;
+}
+
+/** The database of a server; throws what opening it would, with this key where there is one. */
+export async function lookAtServer(url: string, keyFile: string): Promise<string> {
+  const { inspectPostgresStore, peekPostgresStore } = await import('../../store/postgres/index.ts');
+  const version = await inspectPostgresStore({ url });
+  checkKey(await peekPostgresStore({ url }, domainMark), keyFile, 'the database');
+  return `PostgreSQL answers, schema version ${version === 0 ? 'none yet' : version}`;
+}
+
+/** Throws `damaged` for a key that a store with this mark was not written under. */
+function checkKey(mark: Uint8Array | undefined, keyFile = '', store = ''): void {
+  if (mark === undefined || !existsSync(keyFile)) return;
+  const key = new Uint8Array(Buffer.from(readPrivate(keyFile), 'base64url'));
+  if (new Vault(key).ownsMark(mark)) return;
+  throw new ThroughlineError(
+    'damaged',
+    `${keyFile}: is not the key that ${store} was written under; put the right file back`,
+  );
 }
 
 export function lookAtDisk(folder: DataFolder): string | Remark {

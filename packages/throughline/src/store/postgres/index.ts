@@ -1,1 +1,6 @@
-export { inspectPostgresStore, openPostgresStore, type PostgresOptions } from '../postgres.ts';
+export {
+  inspectPostgresStore,
+  openPostgresStore,
+  peekPostgresStore,
+  type PostgresOptions,
+} from '../postgres.ts';
