@@ -26,7 +26,10 @@ async function lived(scene: Scene): Promise<{ contextId: string; activity: strin
   await scene.move(first, 'completed', { body: { history: [secret, 'done'] } });
   scene.pass(1_000);
   const master = scene.hub.master(desk);
-  const { activity: caseId } = await master.locate(first.id);
+  const { activity: caseId, task: run } = await master.locate(first.id);
+  const used = [{ model: 'planner', inputTokens: 7, outputTokens: 5 }];
+  const kept = { id: run, activity: caseId, done: true, state: {}, usage: used };
+  await master.saveRun({ ...kept, expected: 0 });
   const resource = master.newId('resource');
   const content = { activity: caseId, resource, mediaType: 'text/plain' };
   await master.putContent({ ...content, bytes: Buffer.from(offloaded) });
@@ -85,6 +88,7 @@ describe.each(stores)('export and import on %s', { timeout: 120_000 }, (_, open)
     await there.hub.archive.importing.import(fileOf(file));
     const after = await there.hub.caseView(priya, contextId);
     expect({ ...after, summary: 0, conflicts: 0 }).toEqual({ ...before, summary: 0, conflicts: 0 });
+    expect(after.runs).toMatchObject([{ usage: [{ model: 'planner', inputTokens: 7 }] }]);
     expect(after.summary.objective).toBe(before.summary.objective);
     const found = await there.hub.cases(priya, { label: 'urgency=high' });
     expect(found.cases.map(({ activity }) => activity)).toEqual([before.summary.activity]);

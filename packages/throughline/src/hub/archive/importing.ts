@@ -104,9 +104,10 @@ export class Importing {
         const problem = problemInContent(line);
         if (problem !== undefined) throw badLine(at, problem);
         later.push({ activity: line.activity, at });
-      } else if (line.kind === 'task' || line.kind === 'handover') {
-        const task = line.kind === 'task' ? line.task : line.figures.task;
-        if (!tasks.has(task)) throw badLine(at, `${task} is not in the entries before`);
+      } else if ('activity' in line) {
+        const task = taskIn(line);
+        if (task !== undefined && !tasks.has(task))
+          throw badLine(at, `${task} is not in the entries before`);
         later.push({ activity: line.activity, at });
       }
     }
@@ -178,6 +179,12 @@ export class Importing {
 async function entryHere(reader: StoreReader, id: string): Promise<StoredLogEntry | undefined> {
   const [found] = await reader.log({ after: 0, limit: 1, id });
   return found;
+}
+
+/** Task that must be in the entries. */
+function taskIn(line: Line): string | undefined {
+  if (line.kind === 'task') return line.task;
+  return line.kind === 'handover' ? line.figures.task : undefined;
 }
 
 function activityIn(line: Line): string | undefined {

@@ -8,6 +8,7 @@ import {
   handoverSchema,
   handoverTextsSchema,
   idSchema,
+  runUsageSchema,
   shortText,
   taskState,
   timestamp,
@@ -109,6 +110,11 @@ const lineSchemas = {
     figures: handoverSchema,
     texts: handoverTextsSchema.exactOptional(),
   }),
+  'run-usage': z.strictObject({
+    kind: z.literal('run-usage'),
+    activity,
+    figures: runUsageSchema,
+  }),
   content: z.strictObject({
     kind: z.literal('content'),
     activity,
@@ -139,6 +145,7 @@ export const lineSchema = z.discriminatedUnion('kind', [
   lineSchemas.context,
   lineSchemas.task,
   lineSchemas.handover,
+  lineSchemas['run-usage'],
   lineSchemas.content,
   lineSchemas.participant,
 ]);

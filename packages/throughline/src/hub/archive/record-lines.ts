@@ -46,6 +46,7 @@ export async function* recordLines(
       yield* taskLines(deps, parts, wanted, ref);
     }
     yield* handoverLines(deps, parts, wanted);
+    yield* runUsageLines(deps, parts, wanted);
     yield* contentLines(deps, parts, wanted);
   }
   // Last: with it the case is there.
@@ -168,4 +169,17 @@ async function* handoverLines(
     });
     yield { kind: 'handover', activity, figures, ...(texts === undefined ? {} : { texts }) };
   }
+}
+
+/** In the order of their runs: their keys are of one hub. */
+async function* runUsageLines(
+  { store, vault }: Deps,
+  { usage }: RecordParts,
+  { activity }: Wanted,
+): AsyncGenerator<LineOf<'run-usage'>> {
+  const told = await store.read((reader) =>
+    usage.runsOf(reader, new CaseBoxes(vault, reader), activity),
+  );
+  const inOrder = told.toSorted((a, b) => compare(a.run, b.run));
+  for (const figures of inOrder) yield { kind: 'run-usage', activity, figures };
 }

@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import type { Registries } from '../observing.ts';
 import type { Quotas } from '../quotas.ts';
 import type { TaskStore } from '../task-records.ts';
-import { handoverRecords, textRecords } from '../usage.ts';
+import { handoverRecords, runUsageRecords, textRecords } from '../usage.ts';
 import { waitsInCase } from '../waiting.ts';
 import { Workspace } from '../workspace.ts';
 import { putContent } from './content-lines.ts';
@@ -64,6 +64,13 @@ const putHandover: Put<'handover'> = async ({ vault }, _parts, { writer }, line)
   const kept = { key: figures.task, index: { activity }, activity, shape: {} };
   await handoverRecords.put(writer, box, { ...kept, content: figures });
   if (texts !== undefined) await textRecords.put(writer, box, { ...kept, content: texts });
+};
+
+const putRunUsage: Put<'run-usage'> = async ({ vault }, _parts, { writer }, line) => {
+  const { activity, figures: content } = line;
+  const box = await vault.caseBoxFor(writer, activity);
+  const kept = { key: content.run, index: { activity }, activity, shape: {} };
+  await runUsageRecords.put(writer, box, { ...kept, content });
 };
 
 const putParticipant: Put<'participant'> = async (_deps, { registries }, { writer }, line) => {
@@ -154,6 +161,8 @@ export async function putRecord(
       return putTask(deps, parts, place, line);
     case 'handover':
       return putHandover(deps, parts, place, line);
+    case 'run-usage':
+      return putRunUsage(deps, parts, place, line);
     case 'content':
       return putContent(deps, parts, place.writer, {
         line,
