@@ -14,7 +14,8 @@ export class World {
   readonly worker: Principal = { tenant: 't', id: 'worker', role: 'agent' };
   readonly desk: Principal = { tenant: 't', id: 'desk', role: 'agent' };
   readonly faults: unknown[] = [];
-  readonly #key: string;
+  /** The desk's. */
+  readonly key: string;
   readonly #open: { close(ms?: number): Promise<void> }[] = [];
 
   static async open(): Promise<World> {
@@ -31,7 +32,7 @@ export class World {
 
   private constructor(hub: Hub, key: string) {
     this.hub = hub;
-    this.#key = key;
+    this.key = key;
   }
 
   /** The worker's ports, some of them replaced. */
@@ -41,7 +42,7 @@ export class World {
 
   async serve(
     options: Partial<ServeAgentOptions>,
-  ): Promise<{ url: string; stop(): Promise<void> }> {
+  ): Promise<{ url: string; grpcAddress: string | undefined; stop(): Promise<void> }> {
     const served = await serveAgent({
       card: { name: 'Worker', description: 'Works', version: '1' },
       ports: this.ports(),
@@ -50,7 +51,8 @@ export class World {
       ...options,
     });
     this.#open.push(served);
-    return { url: served.url, stop: () => served.close(0) };
+    const { url, grpcAddress } = served;
+    return { url, grpcAddress, stop: () => served.close(0) };
   }
 
   async close(): Promise<void> {
@@ -63,7 +65,7 @@ export class World {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${this.#key}`,
+        authorization: `Bearer ${this.key}`,
         'content-type': 'application/json',
         'a2a-version': '1.0',
       },

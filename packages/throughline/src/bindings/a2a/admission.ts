@@ -4,6 +4,7 @@ import { ThroughlineError } from '../../errors.ts';
 import { admissionRequestSchema, type AdmissionRequest } from '../../model/admission.ts';
 import { utf8Length } from '../../model/ids.ts';
 import { limits } from '../../model/limits.ts';
+import { withContextType } from './context-parts.ts';
 import { sha256, sortedJson } from './digest.ts';
 
 const messageSchema = z.object({
@@ -41,7 +42,7 @@ export function messageOf(request: SendMessageRequest): Message {
     const what = `message: is over ${limits.messageBytes} bytes as JSON; send what is large by reference`;
     throw new ThroughlineError('too-large', what, { details: { limit: limits.messageBytes } });
   }
-  return message;
+  return withContextType(message);
 }
 
 /** Whatever it came in: the size that it is stored in. */
