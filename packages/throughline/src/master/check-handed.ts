@@ -25,6 +25,6 @@ export async function checkHanded(
       );
     }
     // The hub's own never change; those of others may.
-    await (ref.foreign === undefined ? contents.bytes(ref) : contents.fresh(ref));
+    await (ref.foreign === undefined ? contents.bytes(ref) : contents.look(ref));
   }
 }

@@ -9,6 +9,9 @@ import type { ItemRef } from './run-state.ts';
 
 /** Bytes of contents that a run keeps at hand. */
 const keptBytes = 67_108_864;
+/** Milliseconds for which a look at another store counts: attempts that follow each other share it. */
+const lookMs = 60_000;
+const mostLooks = 1_024;
 
 export const sha256 = (bytes: Uint8Array | string): string =>
   `sha-256:${createHash('sha256').update(bytes).digest('hex')}`;
@@ -39,6 +42,8 @@ export class Contents {
   readonly #options: ContentsOptions;
   readonly #kept = new Map<string, Uint8Array>();
   #bytes = 0;
+  /** When another store was last seen to have a piece, as `performance.now()` says it. */
+  readonly #looks = new Map<string, number>();
 
   constructor(ports: Pick<MasterPorts, 'getContent'>, options: ContentsOptions) {
     this.#ports = ports;
@@ -56,11 +61,22 @@ export class Contents {
 
   /** @throws ThroughlineError `damaged` when the bytes are not those of the reference. */
   async bytes(ref: ItemRef): Promise<Uint8Array> {
-    return this.#kept.get(ref.digest) ?? this.fresh(ref);
+    return this.#kept.get(ref.digest) ?? this.#fresh(ref);
   }
 
-  /** The same, never from what is at hand. */
-  async fresh(ref: ItemRef): Promise<Uint8Array> {
+  /** Looks whether another store has a piece, unless it did a moment ago. @throws ThroughlineError as `bytes` */
+  async look(ref: ItemRef): Promise<void> {
+    const piece = `${ref.digest} ${ref.uri}`;
+    const at = this.#looks.get(piece) ?? -Infinity;
+    if (this.#kept.has(ref.digest) && performance.now() - at < lookMs) return;
+    this.#looks.delete(piece);
+    await this.#fresh(ref);
+    this.#looks.set(piece, performance.now());
+    const [oldest = ''] = this.#looks.keys();
+    if (this.#looks.size > mostLooks) this.#looks.delete(oldest);
+  }
+
+  async #fresh(ref: ItemRef): Promise<Uint8Array> {
     const { bytes } = await (ref.foreign === undefined
       ? this.#ports.getContent(ref.uri)
       : this.#elsewhere(ref, ref.foreign));

@@ -94,6 +94,25 @@ describe('an item that lies in another store', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('is looked at once for attempts that follow each other', async () => {
+    const origin = await store('far notes');
+    let calls = 0;
+    await world.serve(
+      async (context, io) => {
+        calls += 1;
+        if (calls === 1) throw new Error('not this time');
+        return reader(context, io);
+      },
+      { foreign: createForeignContent(listed) },
+    );
+    const at = { uri: `${origin}/x`, digest: digestOf('far notes'), size: 9 };
+    const by = { stores: stores({ token: tokenFor }) };
+    const report = await world.run(reading({ attempts: 2 }), [notes(at)], by);
+    expect(report.status).toBe('completed');
+    expect(report.subtasks[0]?.attempts).toHaveLength(2);
+    expect(asked.filter(([, who]) => who === 'for desk')).toHaveLength(1);
+  });
+
   it('is taken into the hub’s store where the policy says so, and no URI of it is kept', async () => {
     const origin = await store('far notes');
     const report = await handed({ uri: `${origin}/x?sig=s3cret` }, stores({ policy: 'take' }));
