@@ -14,20 +14,32 @@ export const tokenizerName = 'o200k_base';
  */
 const runLength = 512;
 const longRun = new RegExp(
-  `[\\p{L}\\p{M}]{${runLength + 1},}|\\s{${runLength + 1},}|[^\\s\\p{L}\\p{M}\\p{N}]{${runLength + 1},}`,
+  ['\\p{L}\\p{M}', '\\s', '^\\s\\p{L}\\p{M}\\p{N}', '\\r\\n/']
+    .map((kind) => `[${kind}]{${runLength + 1},}`)
+    .join('|'),
   'gu',
 );
 
-/** Cheap look: somewhere there are more than `runLength` characters all with, or all without, space. */
+/** Kinds of characters of which a run holds only these, by the bit of each kind. */
+const [inWord, inSpace, inLineEnds] = [1, 2, 4];
+
+const kindsOf = (code: number): number => {
+  if (code === 0x0a || code === 0x0d) return inSpace | inLineEnds;
+  if (code === 0x20 || (code > 0x08 && code < 0x0e)) return inSpace;
+  if (code === 0x2f) return inWord | inLineEnds;
+  return code > 0x9f && /\s/.test(String.fromCharCode(code)) ? inWord | inSpace : inWord;
+};
+const kindOfCode = Uint8Array.from({ length: 0x10000 }, (_, code) => kindsOf(code));
+
+/** Cheap look: more than `runLength` characters on end could be of one kind. */
 function mayHaveLongRun(text: string): boolean {
-  if (text.length <= runLength) return false;
-  let start = 0;
-  let wasSpace = false;
+  let [word, space, lineEnds] = [0, 0, 0];
   for (let at = 0; at < text.length; at++) {
-    const isSpace = text.charCodeAt(at) <= 0x20;
-    if (isSpace !== wasSpace) start = at;
-    wasSpace = isSpace;
-    if (at - start >= runLength) return true;
+    const kinds = kindOfCode[text.charCodeAt(at)] ?? 0;
+    word = (kinds & inWord) === 0 ? 0 : word + 1;
+    space = (kinds & inSpace) === 0 ? 0 : space + 1;
+    lineEnds = (kinds & inLineEnds) === 0 ? 0 : lineEnds + 1;
+    if (word > runLength || space > runLength || lineEnds > runLength) return true;
   }
   return false;
 }

@@ -44,6 +44,8 @@ interface Selection {
 function makeSelection(units: readonly Choosable[]): Selection {
   const kept = new Set<number>();
   const keptOf = new Map<number, number>();
+  /** Places that were too much together with what comes along: a large group is looked at once. */
+  const tooMuch = new Set<number>();
   let tokens = 0;
   const isGap = (item: number, at: number): boolean => units[at]?.item === item && !kept.has(at);
   /** Cost of one more unit: its own tokens, and a gap less or more beside it. */
@@ -66,7 +68,8 @@ function makeSelection(units: readonly Choosable[]): Selection {
     tokens: () => tokens,
     add: (place, budget) => {
       const unit = units[place];
-      if (unit === undefined || tokens + unit.tokens - unit.mark > budget) return 0;
+      if (unit === undefined || tooMuch.has(place)) return 0;
+      if (tokens + unit.tokens - unit.mark > budget) return 0;
       const missing = closure(units, place, kept);
       const cost = missing.reduce((sum, at) => sum + keep(at), 0);
       if (tokens + cost <= budget) {
@@ -74,6 +77,7 @@ function makeSelection(units: readonly Choosable[]): Selection {
         return cost;
       }
       for (const at of missing) letGo(at);
+      for (const at of circle(units, place)) tooMuch.add(at);
       return 0;
     },
   };
@@ -89,4 +93,15 @@ function closure(units: readonly Choosable[], place: number, kept: ReadonlySet<n
     stack.push(...(units[at]?.along ?? []));
   }
   return [...found];
+}
+
+/** All that a unit comes along with and that come along with it: it alone, or the pieces of one call. */
+function circle(units: readonly Choosable[], place: number): readonly number[] {
+  const found = [place];
+  for (;;) {
+    const next = units[found.at(-1) ?? place]?.along.find((at) => units[at]?.frame !== true);
+    if (next === place) return found;
+    if (next === undefined || found.length > units.length) return [place];
+    found.push(next);
+  }
 }

@@ -80,9 +80,9 @@ function tableRows(text: string): string[] {
   return hasHeader ? [rows.slice(0, 2).join(''), ...rows.slice(2)] : ['', ...rows];
 }
 
-/** What has no sentences, as a log, is cut between its lines. */
+/** What has no sentences, as a log, is cut between its lines; blank ones close the line before them. */
 const linesOfLong = (sentence: string): string[] =>
-  sentence.length > longSentence ? linesOf(sentence) : [sentence];
+  sentence.length > longSentence ? sentence.split(/(?<=\n)(?=[^\S\n]*\S)/) : [sentence];
 
 const linesOf = (text: string): string[] => text.split(/(?<=\n)/);
 

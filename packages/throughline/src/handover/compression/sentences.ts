@@ -17,14 +17,18 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
  */
 export function splitSentences(paragraph: string): string[] {
   const body = paragraph.trimEnd();
-  const cuts: number[] = [];
-  let at = 0;
+  const found: string[] = [];
+  let [from, at, seen] = [0, 0, 0];
   for (const piece of pieces(body)) {
     at += piece.length;
-    if (at < body.length) cuts.push(safeCut(body, at));
+    if (at <= seen || at >= body.length) continue;
+    const gap = spaceAround(body, at);
+    seen = gap.to;
+    const cut = gap.from + endOfLines(body.slice(gap.from, gap.to));
+    found.push(paragraph.slice(from, cut));
+    from = cut;
   }
-  const unique = [...new Set([0, ...cuts, paragraph.length])];
-  return unique.slice(1).map((end, index) => paragraph.slice(unique[index], end));
+  return [...found, paragraph.slice(from)];
 }
 
 function pieces(paragraph: string): string[] {
@@ -35,18 +39,24 @@ function pieces(paragraph: string): string[] {
   return Array.from(segmenter.segment(paragraph), ({ segment }) => segment);
 }
 
-/**
- * Moves a cut so that spaces lead the next sentence and line ends close the last one: there a token
- * ends as well, so the tokens of the pieces add up to those of the whole.
- */
-function safeCut(text: string, at: number): number {
-  let from = at;
-  while (from > 0 && isSpace(text, from - 1)) from -= 1;
-  let to = at;
-  while (to < text.length && isSpace(text, to)) to += 1;
-  const line = text.slice(from, to).search(/[\r\n][^\r\n]*$/);
-  return line === -1 ? from : from + line + 1;
+interface Range {
+  readonly from: number;
+  readonly to: number;
 }
+
+function spaceAround(text: string, at: number): Range {
+  let [from, to] = [at, at];
+  while (from > 0 && isSpace(text, from - 1)) from -= 1;
+  while (to < text.length && isSpace(text, to)) to += 1;
+  return { from, to };
+}
+
+/**
+ * Where white space between two sentences is cut: spaces lead the next sentence and line ends close the
+ * last one. There a token ends as well, so the tokens of the pieces add up to those of the whole.
+ */
+const endOfLines = (space: string): number =>
+  Math.max(space.lastIndexOf('\n'), space.lastIndexOf('\r')) + 1;
 
 const isSpace = (text: string, at: number): boolean => /\s/.test(text.charAt(at));
 
