@@ -72,6 +72,12 @@ export class ContentObjects {
     await this.#mark(writer, id, 'gone', {});
   }
 
+  /** In a write: its bytes are nobody's, whatever became of them; unless something came to name them. */
+  async abandon(writer: StoreWriter, { id }: ObjectPlace): Promise<void> {
+    const object = await objectRecords.get(writer, this.#deps.vault.domain, id);
+    if (object?.shape.state !== 'kept') await this.doom(writer, id);
+  }
+
   /** Outside of any write. `damaged` when it is not what was put; undefined when it is not there. */
   async get(place: ObjectPlace): Promise<Uint8Array | undefined> {
     const sealed = await this.#driver.get(place.id);

@@ -135,14 +135,20 @@ export class Contents {
       return this.#objects.begin(writer, wanted.activity);
     });
     if ('uri' in begun) return begun;
-    await this.#objects.put(begun, content);
-    return store.write(async (writer) => {
-      const wanted = await decide(writer);
-      const known = await this.#known(writer, by, wanted);
-      if (known === undefined) return this.#keep(writer, by, wanted, begun);
-      await this.#objects.doom(writer, begun.id);
-      return known;
-    });
+    try {
+      await this.#objects.put(begun, content);
+      return await store.write(async (writer) => {
+        const wanted = await decide(writer);
+        const known = await this.#known(writer, by, wanted);
+        if (known === undefined) return this.#keep(writer, by, wanted, begun);
+        await this.#objects.doom(writer, begun.id);
+        return known;
+      });
+    } catch (error) {
+      // Where this fails as well they are swept later, unless their case was erased and swept before.
+      await store.write((writer) => this.#objects.abandon(writer, begun)).catch(() => undefined);
+      throw error;
+    }
   }
 
   /** What a Resource is known as already must be these bytes, and the word of the same Participant. */
