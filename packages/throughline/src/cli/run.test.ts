@@ -96,7 +96,12 @@ describe('throughline run', { timeout: 60_000 }, () => {
     expect(stdout).toMatch(/^completed\n/);
     expect(stdout).toContain('We noted: My bill is 40 euros');
     expect(stdout).toMatch(/\n2 hand-overs: [\d,]+ tokens sent/);
-    expect(stdout).toMatch(/case show act_\w+\n\(first, in another terminal: throughline serve\)/);
+    const data = `--data ${at('data')}`;
+    expect(stdout).toMatch(
+      new RegExp(
+        `case show act_\\w+ ${data}\\n\\(first, in another terminal: throughline serve ${data}\\)`,
+      ),
+    );
     expect(code).toBe(0);
   });
 

@@ -23,12 +23,13 @@ export async function answerOf(
   ports: Pick<MasterPorts, 'getContent'>,
   report: RunReport,
 ): Promise<MasterAnswer> {
-  const { status, questions } = report;
+  const { status, questions, reason } = report;
   if (status === 'awaiting-input') {
     return { asks: true, text: questions.map(({ text }) => text).join('\n') };
   }
   if (!report.done) {
-    return { asks: true, text: 'The run is held back; any message lets it go on.' };
+    const why = reason === undefined ? '' : ` (${reason})`;
+    return { asks: true, text: `The run is held back${why}; any message lets it go on.` };
   }
   const parts = await valuesOf(ports, lastOutputs(report));
   if (status === 'completed') return { text: textOf(parts) ?? 'It is done.', parts };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pause, sleep } from '../bindings/a2a/retry.ts';
+import { delayMs, pause, sleep, type Backoff } from '../bindings/a2a/retry.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { StoredRun } from '../model/stored-run.ts';
 import type { RunEngine } from './engine.ts';
@@ -15,8 +15,12 @@ const firstPauseMs = 1_000;
 const waitMs = 500;
 /** Runs that nobody asked for here which one process goes on with at the same time. */
 const mostTakenUp = 64;
-/** Runs given up for a reason that passes which are kept in mind. */
-const mostDropped = 10_000;
+/** Runs that are gone on with later which are kept in mind. */
+const mostLater = 10_000;
+/** How a run is tried again that can't go on for a reason that passes: half an hour in all. */
+const defaultAgain: Backoff = { attempts: 12, firstMs: 5_000, capMs: 300_000 };
+/** Characters of the reason why a run is left. */
+const reasonLength = 2_000;
 /** How often one run is driven again because something was decided just when it stopped. */
 const mostRounds = 8;
 
@@ -30,7 +34,18 @@ interface CarrierOptions {
   /** Opens the journal of a run that nobody here asked for, and drives it. */
   readonly takeUp: (runId: string, drive: (journal: Journal) => Promise<void>) => Promise<void>;
   readonly drive: Drive;
+  readonly again?: Backoff;
+  readonly now: () => Date;
   readonly onFault: (error: unknown) => void;
+}
+
+/** When a run is gone on with, after how many failures. */
+interface Later {
+  readonly failures: number;
+  /** As `performance.now()` says it. */
+  readonly at: number;
+  /** It is this process's already, so that nobody else says that it is left. */
+  readonly isOwn: boolean;
 }
 
 /**
@@ -48,25 +63,33 @@ export class RunCarrier {
   /** What the engine is to call for a run that was asked for here. */
   readonly #asked = new Map<string, () => Promise<void>>();
   readonly #takenUp = new Map<string, Promise<void>>();
-  /** Its own that it could not go on with, for a reason that passes. */
-  readonly #dropped = new Set<string>();
+  /** Ends the wait of a run that is tried again, by its id. */
+  readonly #waiting = new Map<string, AbortController>();
+  /** What could not be begun here, by its id. */
+  readonly #later = new Map<string, Later>();
+  readonly #again: Backoff;
 
   constructor(options: CarrierOptions) {
     this.#options = options;
     const { engine, takeUp, drive, runs } = options;
     const { signal } = this.#closing;
     this.#runs = runs(signal);
+    this.#again = options.again ?? defaultAgain;
     const unasked = (id: string): Promise<void> =>
       takeUp(id, (journal) => this.#after(id, () => this.#stretch(journal, drive, signal)));
     engine.serve((id) => (this.#asked.get(id) ?? (() => unasked(id)))());
     this.#beating = this.#beat();
   }
 
-  /** Resolves when the run is over or stops, whoever drove it; throws what driving it here threw. */
+  /**
+   * Resolves when the run is over or stops, whoever drove it; throws what driving it here threw, unless
+   * that passes: then it is tried again, and left with the reason where that does not help.
+   */
   async carry(journal: Journal, drive: Drive, given?: AbortSignal): Promise<void> {
     const { id } = journal.state;
     if (isDone(journal.state)) return;
     const signal = AbortSignal.any([this.#closing.signal, ...(given ? [given] : [])]);
+    this.#waiting.get(id)?.abort();
     await this.#after(id, async () => {
       if (!(await this.#claim(journal, signal))) return;
       let stretch: Promise<void> | undefined;
@@ -75,7 +98,7 @@ export class RunCarrier {
         await this.#options.engine.carry({ id });
       } catch (error) {
         // The engine failed, not the run.
-        if (stretch === undefined) await this.#giveUp(journal, error, signal);
+        if (stretch === undefined) this.#goOnLater(id, true);
         throw error;
       } finally {
         this.#asked.delete(id);
@@ -114,34 +137,65 @@ export class RunCarrier {
   /** Drives a run as long as it is this process's and there is something to do. */
   async #stretch(journal: Journal, drive: Drive, signal: AbortSignal): Promise<void> {
     const { id } = journal.state;
-    this.#dropped.delete(id);
-    for (let round = 0; round < mostRounds && (await this.#claim(journal, signal));) {
+    this.#later.delete(id);
+    for (let round = 0, failures = 0, ended = 0; round < mostRounds;) {
       try {
+        if (!(await this.#claim(journal, signal))) return;
         await drive(journal, signal);
+        if (isDone(journal.state)) return;
+        await release(journal);
+        // Decided in another process just then.
+        if (runStatus(journal.state) !== 'running') return;
+        round += 1;
       } catch (error) {
+        if (this.#closing.signal.aborted) throw error;
         if (await this.#isDisplaced(id, error)) continue;
-        await this.#giveUp(journal, error, signal);
-        throw error;
+        const before = ended;
+        ended = endedAttempts(journal.state);
+        failures = ended > before ? 1 : failures + 1;
+        if (!(await this.#goesOn(journal, error, failures, signal))) return;
       }
-      if (isDone(journal.state)) return;
-      await release(journal);
-      // Decided in another process just then.
-      if (runStatus(journal.state) !== 'running') return;
-      round += 1;
     }
   }
 
-  /** What can't go on now is gone on with later; what a process leaves that closes, by the others. */
-  async #giveUp(journal: Journal, error: unknown, signal: AbortSignal): Promise<void> {
-    if (this.#closing.signal.aborted) return;
-    if (signal.aborted || !(error instanceof ThroughlineError && error.retryable)) {
-      try {
-        return await release(journal);
-      } catch (fault) {
-        this.#options.onFault(fault);
+  /** Waits where a run is to be tried again; false where it is left. @throws what does not pass. */
+  async #goesOn(
+    journal: Journal,
+    error: unknown,
+    failures: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { id } = journal.state;
+    if (signal.aborted || !isPassing(error)) {
+      if (!(await this.#leave(journal, signal.aborted ? undefined : error))) {
+        this.#goOnLater(id, true);
       }
+      throw error;
     }
-    if (this.#dropped.size < mostDropped) this.#dropped.add(journal.state.id);
+    this.#options.onFault(error);
+    const isEnough = failures >= this.#again.attempts;
+    if (isEnough && (await this.#leave(journal, error))) return false;
+    const early = new AbortController();
+    this.#waiting.set(id, early);
+    try {
+      await pause(delayMs(this.#again, failures), AbortSignal.any([signal, early.signal]));
+    } finally {
+      this.#waiting.delete(id);
+    }
+    return true;
+  }
+
+  /** Nobody drives it, because of what, until somebody asks for that; false where that can't be written. */
+  async #leave(journal: Journal, error?: unknown): Promise<boolean> {
+    const { now, onFault } = this.#options;
+    try {
+      const left = { at: now().toISOString(), reason: reasonOf(error) };
+      await release(journal, error === undefined ? undefined : left);
+      return true;
+    } catch (fault) {
+      onFault(fault);
+      return false;
+    }
   }
 
   /**
@@ -167,9 +221,10 @@ export class RunCarrier {
 
   /** False when somebody wrote in between. */
   async #take(state: RunState, expected: number): Promise<boolean> {
+    const { left: _, ...rest } = state;
     const { id, activity } = state;
     const { process: driver } = this.#options.engine;
-    const run = { id, activity, done: false, state: { ...state, driver }, expected, driver };
+    const run = { id, activity, done: false, state: { ...rest, driver }, expected, driver };
     try {
       await this.#runs.saveRun(run);
       return true;
@@ -200,7 +255,7 @@ export class RunCarrier {
         const { seconds } = await engine.leases.beat({ worker: engine.process });
         pauseMs = (seconds * 1_000) / beatsPerLease;
         for (const { id, driver } of await engine.leases.leftRuns()) this.#goOnWith(id, driver);
-        for (const id of this.#dropped) this.#goOnWith(id);
+        for (const [id, { isOwn }] of this.#later) if (isOwn) this.#goOnWith(id);
       } catch {
         // A hub that is away hears of it when it is back.
       }
@@ -208,17 +263,39 @@ export class RunCarrier {
     }
   }
 
+  /** Goes on with what nobody here asked for; where that fails, later, and at last leaves it. */
   #goOnWith(id: string, left?: string): void {
-    const { engine, onFault } = this.#options;
+    const { engine, onFault, takeUp } = this.#options;
     const isBusy = this.#takenUp.size >= mostTakenUp;
     if (isBusy || this.#takenUp.has(id) || this.#turns.has(id)) return;
-    const work = engine
-      .carry({ id, ...(left !== undefined && { left }) })
-      .catch((error: unknown) => {
-        if (!this.#closing.signal.aborted) onFault(error);
-      })
+    const later = this.#later.get(id);
+    if (later !== undefined && performance.now() < later.at) return;
+    // Counted beforehand; whoever begins to drive it takes that back.
+    const failures = this.#goOnLater(id, left === undefined);
+    const goOn = async (): Promise<void> => {
+      try {
+        await engine.carry({ id, ...(left !== undefined && { left }) });
+        this.#later.delete(id);
+      } catch (error) {
+        if (this.#closing.signal.aborted) return;
+        onFault(error);
+        if (!this.#later.has(id) || failures < this.#again.attempts) return;
+        await takeUp(id, async (journal) => {
+          if (await this.#leave(journal, error)) this.#later.delete(id);
+        });
+      }
+    };
+    const work = goOn()
+      .catch(onFault)
       .finally(() => this.#takenUp.delete(id));
     this.#takenUp.set(id, work);
+  }
+
+  #goOnLater(id: string, isOwn: boolean): number {
+    const failures = (this.#later.get(id)?.failures ?? 0) + 1;
+    const at = performance.now() + delayMs(this.#again, failures);
+    if (failures > 1 || this.#later.size < mostLater) this.#later.set(id, { failures, at, isOwn });
+    return failures;
   }
 }
 
@@ -235,10 +312,24 @@ export const tellingDriver = (ports: MasterPorts, self: string): MasterPorts => 
 const drivenSchema = z.looseObject({ driver: z.string().optional() });
 
 /** Nobody drives it, until somebody asks for that. */
-const release = (journal: Journal): Promise<void> =>
+const release = (journal: Journal, left?: RunState['left']): Promise<void> =>
   journal.decide((draft) => {
     delete draft.driver;
+    if (left !== undefined && !isDone(draft)) draft.left = left;
   });
+
+/** How far a run came: a failure after a step forward is another one. */
+const endedAttempts = ({ subtasks }: RunState): number =>
+  Object.values(subtasks)
+    .flatMap(({ attempts }) => attempts)
+    .filter(({ outcome }) => outcome !== undefined).length;
+
+const isPassing = (error: unknown): boolean => error instanceof ThroughlineError && error.retryable;
+
+const reasonOf = (error: unknown): string =>
+  (error instanceof ThroughlineError ? error.message : 'an unexpected fault, which is in the log')
+    .slice(0, reasonLength)
+    .toWellFormed();
 
 const isConflict = (error: unknown): boolean =>
   error instanceof ThroughlineError && error.code === 'conflict';

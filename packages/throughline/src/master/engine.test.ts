@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../errors.ts';
 import { done, offered, World } from './conformance.ts';
 import { localEngine, type RunEngine } from './engine.ts';
-import { createMaster, type Master, type RunRequest } from './master.ts';
-import type { MasterPorts } from './ports.ts';
+import type { Grader } from './context.ts';
+import { masterAgent } from './master-agent.ts';
+import { createMaster, type Master, type MasterOptions, type RunRequest } from './master.ts';
 
 let world: World;
 let free: () => void;
@@ -33,13 +34,13 @@ afterEach(async () => {
 });
 
 /** A Master in what stands for a process of its own: it shares nothing but the hub. */
-function process(
-  ports: MasterPorts = world.hub.master(world.desk),
-  engine: RunEngine = localEngine(world.hub.master(world.desk)),
-): { master: Master; engine: RunEngine; faults: unknown[] } {
+function process({
+  engine = localEngine(world.hub.master(world.desk)),
+  ...options
+}: Partial<MasterOptions> = {}): { master: Master; engine: RunEngine; faults: unknown[] } {
   const faults: unknown[] = [];
   const master = createMaster({
-    ports,
+    ports: world.hub.master(world.desk),
     engine,
     a2a: world.hub,
     principal: world.desk,
@@ -48,6 +49,7 @@ function process(
     retryMs: 5,
     lookMs: 20,
     onFault: (error) => faults.push(error),
+    ...options,
   });
   masters.push(master);
   return { master, engine, faults };
@@ -70,6 +72,17 @@ const atWork = (): Promise<void> => vi.waitFor(() => expect(begun).toHaveLength(
 const theRun = async (master: Master): Promise<string> => {
   const [runId = ''] = await master.openRuns();
   return runId;
+};
+
+/** Fails so often, in the middle of a run, as a model that is away does. */
+const failing = (times: number, error: Error): { grade: Grader; asked: () => number } => {
+  let asked = 0;
+  const grade: Grader = () => {
+    asked += 1;
+    if (asked <= times) throw error;
+    return undefined;
+  };
+  return { grade, asked: () => asked };
 };
 
 describe('several processes of one Master', () => {
@@ -178,44 +191,132 @@ describe('several processes of one Master', () => {
     expect(begun).toHaveLength(1);
   });
 
-  it('go on later with what they could not go on with for a reason that passes', async () => {
+  const away = new ThroughlineError('unavailable', 'the model is away', { retryable: true });
+  const again = { attempts: 3, firstMs: 5, capMs: 20 };
+
+  it('go on by themselves with what they could not go on with for a reason that passes', async () => {
+    const { grade } = failing(2, away);
+    const { master, faults } = process({ grade, again });
+    free();
+    expect((await master.run(await request())).status).toBe('completed');
+    expect(faults).toEqual([away, away]);
+    expect(begun).toHaveLength(1);
+  });
+
+  it('leave what does not pass after all, say why, and go on with it when it is resumed', async () => {
+    const { grade, asked } = failing(3, away);
+    const [first, second] = [process({ grade, again }).master, process({ grade, again }).master];
+    free();
+    const asks = await request();
+    const hub = world.hub.master(world.desk);
+    const answer = await masterAgent({ master: first, ports: hub, request: () => asks }).onMessage(
+      { messageId: 'first', text: asks.query, parts: [], earlier: [] },
+      {
+        taskId: asks.taskId,
+        contextId: 'context',
+        caller: world.desk,
+        signal: new AbortController().signal,
+        progress: () => undefined,
+      },
+    );
+    expect(answer).toMatchObject({
+      asks: true,
+      text: expect.stringContaining('(the model is away); any message'),
+    });
+    expect(asked()).toBe(3);
+    const left = await second.status(await theRun(second));
+    expect(left).toMatchObject({ status: 'suspended', done: false, reason: 'the model is away' });
+    expect((await hub.loadRun(left.runId))?.driver).toBeUndefined();
+    expect(await hub.leftRuns()).toEqual([]);
+    const resumed = await second.resume(left.runId);
+    expect(resumed.status).toBe('completed');
+    expect(resumed).not.toHaveProperty('reason');
+    expect(begun).toHaveLength(1);
+  });
+
+  it('leave at once what no waiting mends, with the reason, and tell whoever asked', async () => {
+    const { grade } = failing(1, new ThroughlineError('internal', 'a broken grader'));
+    const { master } = process({ grade, again });
+    free();
+    await expect(master.run(await request())).rejects.toThrow('a broken grader');
+    const runId = await theRun(master);
+    expect(await master.status(runId)).toMatchObject({
+      status: 'suspended',
+      reason: 'a broken grader',
+    });
+    expect((await master.resume(runId)).status).toBe('completed');
+  });
+
+  it('do not wait any longer once they are told to resume', async () => {
+    const { grade, asked } = failing(1, away);
+    const { master } = process({ grade, again: { attempts: 3, firstMs: 600_000, capMs: 600_000 } });
+    free();
+    const run = master.run(await request());
+    await vi.waitFor(() => expect(asked()).toBe(1), 20_000);
+    const runId = await theRun(master);
+    await vi.waitFor(async () => {
+      void master.resume(runId);
+      expect((await master.status(runId)).done).toBe(true);
+    }, 20_000);
+    expect((await run).status).toBe('completed');
+  });
+
+  it('begin later what the engine could not carry', async () => {
     const inner = localEngine(world.hub.master(world.desk));
     let tries = 0;
     const engine: RunEngine = {
       ...inner,
       carry: async (run) => {
         tries += 1;
-        if (tries === 1) throw new ThroughlineError('unavailable', 'not now', { retryable: true });
+        if (tries === 1) throw away;
         await inner.carry(run);
       },
     };
-    const { master } = process(undefined, engine);
+    const { master } = process({ engine, again });
     free();
     await expect(master.run(await request())).rejects.toMatchObject({ code: 'unavailable' });
     const runId = await theRun(master);
-    await vi.waitFor(async () => expect((await master.status(runId)).done).toBe(true), 20_000);
+    await vi.waitFor(async () => expect((await master.status(runId)).done).toBe(true), 30_000);
     expect(begun).toHaveLength(1);
+  });
+
+  it('leave what the engine never carries, with its reason', async () => {
+    const inner = localEngine(world.hub.master(world.desk));
+    let isAway = true;
+    const carry: RunEngine['carry'] = async (run) => {
+      if (isAway) throw away;
+      await inner.carry(run);
+    };
+    const { master } = process({ engine: { ...inner, carry }, again: { ...again, attempts: 2 } });
+    free();
+    await expect(master.run(await request())).rejects.toThrow('the model is away');
+    const runId = await theRun(master);
+    await vi.waitFor(async () => {
+      expect(await master.status(runId)).toMatchObject({ reason: 'the model is away' });
+    }, 30_000);
+    isAway = false;
+    expect((await master.resume(runId)).status).toBe('completed');
   });
 
   it('drive once what an engine calls for twice, and nothing once it is over', async () => {
     const asked = await request();
     const leases = world.hub.master(world.desk);
     const inner = localEngine(leases);
-    let again: (() => Promise<void>) | undefined;
+    let repeat: (() => Promise<void>) | undefined;
     const engine: RunEngine = {
       ...inner,
       serve: (drive) =>
         inner.serve(async (runId) => {
-          again = () => drive(runId);
+          repeat = () => drive(runId);
           await Promise.all([drive(runId), drive(runId)]);
         }),
     };
-    const { master } = process(undefined, engine);
+    const { master } = process({ engine });
     const run = master.run(asked);
     await atWork();
     free();
     expect((await run).status).toBe('completed');
-    await again?.();
+    await repeat?.();
     expect(begun).toHaveLength(1);
   });
 });

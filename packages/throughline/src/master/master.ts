@@ -1,5 +1,6 @@
 import type { PeerTransport } from '../bindings/a2a/peer-transport.ts';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
+import type { Backoff } from '../bindings/a2a/retry.ts';
 import type { CountTokens } from '../handover/count-tokens.ts';
 import type { Selector } from '../handover/select.ts';
 import type { Principal } from '../model/principal.ts';
@@ -74,6 +75,12 @@ export interface MasterOptions {
   readonly now?: () => Date;
   /** Milliseconds before a broken connection is tried again for the first time. Default 250. */
   readonly retryMs?: number;
+  /**
+   * With an engine: how a run is tried again that could not go on for a reason that passes; each step
+   * forward counts anew. Then it is `suspended` with that reason, for `resume`. Default: 12 times in
+   * half an hour.
+   */
+  readonly again?: Backoff;
   /** Milliseconds to wait for an agent that is asked to stop. Default 10,000. */
   readonly stopMs?: number;
   /**

@@ -2,6 +2,7 @@ import { makeAgentContext } from '../handover/agent-context.ts';
 import { select } from '../handover/select.ts';
 import { ThroughlineError } from '../errors.ts';
 import type { ContextItem } from '../model/agent-context.ts';
+import type { KnownAgent } from './connection.ts';
 import type { RunContext } from './context.ts';
 import { timeIsOverAt } from './limits.ts';
 import {
@@ -61,6 +62,7 @@ export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
       },
     }),
     deadline: deadlineOf(run, subtask),
+    ...(agent.credential === undefined && { address: addressOf(agent) }),
     ...(requirement !== undefined && { requirement }),
     questions: [],
     usage: [],
@@ -86,6 +88,12 @@ export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
     dropped: [],
   };
 }
+
+/** For whoever ends the run without knowing its agents. */
+const addressOf = ({ url, behind }: KnownAgent): Attempt['address'] => ({
+  url,
+  ...(behind !== undefined && { behind }),
+});
 
 /** The latest requirement that concerns a subtask and was not decided to leave it as it is. */
 function requirementOf(state: RunState, id: string): string | undefined {

@@ -8,6 +8,7 @@ export function reportOf(state: RunState): RunReport {
   const spent = spendingOfRun(state);
   const { sent, fullHistory, returned } = spent;
   const spentByAgent = byAgent(state);
+  const { reason } = state.ending ?? state.left ?? {};
   return {
     runId: state.id,
     requestTask: state.requestTask,
@@ -15,7 +16,7 @@ export function reportOf(state: RunState): RunReport {
     dialog: state.dialog,
     task: state.task,
     status: runStatus(state),
-    ...(state.ending !== undefined && { reason: state.ending.reason }),
+    ...(reason !== undefined && { reason }),
     done: isDone(state),
     taskContext: state.taskContext,
     subtasks: state.workflow.subtasks.map(({ id, name }) =>

@@ -84,7 +84,9 @@ export class RunDesk implements Master {
         runs: (signal) => this.#patient({ signal }),
         takeUp: (runId, work) => this.#with(runId, {}, work),
         drive: (journal, signal) => this.#drive(journal, { signal }),
+        now: this.#now,
         onFault,
+        ...(options.again && { again: options.again }),
       });
   }
 
@@ -399,6 +401,7 @@ export class RunDesk implements Master {
     if (before !== this.#self && !isDone(journal.state)) {
       await journal.decide((draft) => {
         draft.driver = this.#self;
+        delete draft.left;
       });
       return this.#drive(journal, options);
     }

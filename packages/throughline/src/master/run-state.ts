@@ -103,6 +103,8 @@ const attemptSchema = z.object({
   withheld: z.array(z.string()),
   /** Tasks of the attempts that were over when this one was decided, for the full history. */
   before: z.array(z.string()).default([]),
+  /** Where its agent is reached; absent where that takes a credential, which is never kept. */
+  address: z.object({ url: z.string(), behind: z.literal('hub').exactOptional() }).optional(),
   /** With whom its Dialog is opened; written before the graph is told. */
   opened: z.object({ participant: idSchema('participant'), managed: management }).optional(),
   /** Id of the trace that its message went out under, where there was one. */
@@ -194,6 +196,8 @@ const runStateSchema = z.object({
   interruptions: z.array(interruptionSchema).max(mostInterruptions).default([]),
   /** Nothing new is begun until it is resumed. */
   suspended: z.boolean().default(false),
+  /** It could not go on, and nobody tries until it is resumed. */
+  left: z.object({ at: timestamp, reason: z.string() }).optional(),
   /** Messages of the user that let it go on. */
   released: z.array(foreignId).default([]),
   /** It ends before its plan does. */
@@ -245,6 +249,7 @@ export function runStatus(state: RunState): RunStatus {
     const overall = state.taskContext.OverallStatus;
     return runStatuses.find((each) => each === overall) ?? 'failed';
   }
+  if (state.left !== undefined) return 'suspended';
   const subtasks = Object.values(state.subtasks);
   if (subtasks.some(({ status }) => status === 'running')) return 'running';
   const asks = openQuestions(state).length > 0;

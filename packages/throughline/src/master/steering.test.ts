@@ -227,6 +227,16 @@ describe('a barge-in', () => {
   });
 });
 
+/** It is on record what the agent calls its task, so that it can be asked to stop. */
+const bound = (runId: string, id: string): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const stored = await world.hub.master(world.desk).loadRun(runId);
+      expect(stored?.state).toMatchObject({ subtasks: { [id]: { attempts: [{ local: {} }] } } });
+    },
+    { timeout: 10_000 },
+  );
+
 describe('cancelling a run', () => {
   it('asks each child at work, and says what came of it', async () => {
     const gates = { a: gate('a'), b: gate('b') };
@@ -277,6 +287,33 @@ describe('cancelling a run', () => {
     expect(await desk.status(runId)).toMatchObject({ status: 'cancelled' });
     expect((await desk.cancel(runId)).answers).toEqual(cancelled.answers);
   }, 30_000);
+
+  it.each([
+    ['where it takes no credential', 'stopped'],
+    ['not where it takes one, which is not kept', 'unreachable'],
+  ] as const)('left by its driver asks an agent that nobody here knows %s', async (_, how) => {
+    const slow = gate('a');
+    await world.aciAgent('a', slow.behaviour);
+    const agents = world.agents.map((agent) => {
+      const { credential: _credential, ...open } = agent;
+      return how === 'stopped' ? { ...open, behind: 'hub' as const } : agent;
+    });
+    const stop = new AbortController();
+    const asked = await requestFor([subtask('a')]);
+    const run = master({ agents }).run(asked, { signal: stop.signal });
+    run.catch(() => undefined);
+    await slow.begun;
+    const elsewhere = master({ agents: [] });
+    const [runId = ''] = await elsewhere.openRuns();
+    await bound(runId, 'a');
+    stop.abort(new Error('not now'));
+    await expect(run).rejects.toThrow('not now');
+    const { state } = (await world.hub.master(world.desk).loadRun(runId)) ?? {};
+    for (const { credential } of world.agents)
+      expect(JSON.stringify(state)).not.toContain(credential);
+    expect((await elsewhere.cancel(runId)).answers[how]).toMatchObject([{ subtask: 'a' }]);
+    slow.release();
+  });
 
   it('says of an agent that is gone that it could not be told', async () => {
     const slow = gate('a');
@@ -432,6 +469,7 @@ describe('a run that another process drives', () => {
     await slow.begun;
     const elsewhere = master({ lookMs, agents: [] });
     const [runId = ''] = await elsewhere.openRuns();
+    await bound(runId, 'find');
     expect(await elsewhere.cancel(runId)).toMatchObject({
       status: 'cancelled',
       answers: { stopped: [{ subtask: 'find' }] },

@@ -4,6 +4,7 @@ import { finalTaskStates } from '../model/task.ts';
 import type { Subtask } from '../model/workflow.ts';
 import { AgentFailure, fromAgent, sleep } from './agent-failure.ts';
 import { cancelDrafts, neverSentDrafts } from './assertions.ts';
+import type { KnownAgent } from './connection.ts';
 import type { RunContext } from './context.ts';
 import type { Cancelled, StoppedWork } from './master.ts';
 import {
@@ -57,7 +58,7 @@ async function askToStop(run: RunContext, subtask: Subtask, attempt: Attempt): P
     return 'stopped';
   }
   await run.ports.assert(cancelDrafts(run.journal.state, attempt));
-  const agent = run.agents.get(attempt.agent);
+  const agent = run.agents.get(attempt.agent) ?? agentOf(attempt);
   if (agent === undefined || local?.taskId === undefined) return 'unreachable';
   const taskId = local.taskId;
   const place = { activity: run.journal.state.activity, dialog, task };
@@ -82,6 +83,10 @@ async function askToStop(run: RunContext, subtask: Subtask, attempt: Attempt): P
     run.signal.throwIfAborted();
   }
 }
+
+/** An agent that nobody here knows, by what its attempt says of it. */
+const agentOf = ({ agent: id, address }: Attempt): KnownAgent | undefined =>
+  address && { id, name: id, ...address };
 
 /** A task that is over, or that the agent does not know any more, does not run. */
 const answerOf = ({ code }: ThroughlineError): StopAnswer =>

@@ -24,9 +24,13 @@ subtasks:
     todo: [{ id: sum, description: Add up }]
 `;
 /** Nine to the ninth words, in a few lines. */
-const aliasBomb = [...'bcdefghij']
-  .map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghi'[at]}`).join(', ')}]`)
-  .reduce((text, line) => `${text}\n${line}`, 'a: &a word');
+const aliasBomb = Array.from(
+  { length: 10 },
+  (_, at) =>
+    `l${at}: &l${at} [${Array(9)
+      .fill(at === 0 ? 'word' : `*l${at - 1}`)
+      .join(', ')}]`,
+).join('\n');
 const ground = {
   agents: ['reader', 'checker'],
   offered: ['question', 'library', 'transactions'],
@@ -75,6 +79,15 @@ const planted = (from: string, to: string): (() => void) => {
   return () => checkPlan(workflow, ground);
 };
 
+const compression = (strategy: string): string =>
+  `compression: { Strategy: ${strategy}, TargetRatio: 0.5, LossTolerance: low, MustPreserveFields: [] }`;
+
+const graded = (grade: string): (() => void) => {
+  const is = 'description: A document is named';
+  const plan = parseWorkflow(file.replace(is, `${is}, grade: ${grade}`));
+  return () => checkPlan(plan, { ...ground, checkGrader: criteriaGrader().check });
+};
+
 describe('a plan is checked before it runs', () => {
   it.each([
     ['agent: checker', 'agent: nobody', 'subtask check: agent nobody is not known'],
@@ -94,21 +107,12 @@ describe('a plan is checked before it runs', () => {
   });
 
   const todo = 'todo: [{ id: look, description: Look them up }]';
-  const compression = (strategy: string): string =>
-    `compression: { Strategy: ${strategy}, TargetRatio: 0.5, LossTolerance: low, MustPreserveFields: [] }`;
-
   it('for ways of compression that there are', () => {
     expect(planted(todo, `${todo}\n    ${compression('magic')}`)).toThrow(
       'subtask find: compression: Compression strategy “magic” is not known; use target_ratio',
     );
     expect(planted(todo, `${todo}\n    ${compression('target_ratio')}`)).not.toThrow();
   });
-
-  const graded = (grade: string): (() => void) => {
-    const is = 'description: A document is named';
-    const plan = parseWorkflow(file.replace(is, `${is}, grade: ${grade}`));
-    return () => checkPlan(plan, { ...ground, checkGrader: criteriaGrader().check });
-  };
 
   it.each([
     ['{ by: pattern, of: { item: nope }, pattern: x }', 'item nope is not in its todo'],

@@ -7,7 +7,7 @@ const hosts = z.array(host).max(64);
 const filePath = z.string().min(1).max(4_096);
 
 /** Other stores than the hub's that contents may lie in, as a file of agents names them. */
-export const storesSchema = z.strictObject({
+const storesSchema = z.strictObject({
   /** `store.example`, `*.example`. */
   hosts: hosts.min(1),
   /** `refer`: agents read there. `take`: what is offered is taken into the hub's store. */

@@ -116,7 +116,7 @@ export const runReportSchema = z.object({
   dialog: z.string(),
   task: z.string(),
   status: z.enum(runStatuses),
-  /** Why it ended before its plan did. */
+  /** Why it ended before its plan did, or why it is left to be resumed. */
   reason: z.string().optional(),
   /** Nothing is left to do. */
   done: z.boolean(),

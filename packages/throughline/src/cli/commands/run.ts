@@ -5,11 +5,10 @@ import { ThroughlineError } from '../../errors.ts';
 import type { RunOptions, StartedRun } from '../../master/index.ts';
 import type { RunReport } from '../../model/run.ts';
 import { command, hubOf, outputOf, parseOptions, withHub, type Surroundings } from '../command.ts';
-import { defaultDataFolder } from '../data-folder.ts';
 import { exitCodes, Stopped } from '../exit.ts';
 import type { Output } from '../output.ts';
 import type { CarriedOut } from '../run/carry-out.ts';
-import { resumeCommand } from '../run/resume-command.ts';
+import { nextCommands } from '../run/next-commands.ts';
 import type { Runner } from '../run/runner.ts';
 import { heededNote, steer, steerings, type Steered, type Steering } from '../run/steer.ts';
 import { openRunLines, reportLines, standLines } from '../views/run-report.ts';
@@ -140,15 +139,12 @@ async function does(doing: Doing): Promise<void> {
     surroundings,
     out,
     master: runner.master,
-    resume: (runId) => resumeOf(running, runId),
+    resume: nextCommands(running).resume,
     begin: (options) => begin(doing, options),
   });
   await runner.tell(ended.report);
   await show(doing, ended);
 }
-
-const resumeOf = (running: Running, runId: string): string =>
-  resumeCommand(runId, running, defaultDataFolder);
 
 /** Hands an answer in; where another process drives the run, that one goes on with it. */
 async function answered({ out, runner, running }: Doing): Promise<Steered | undefined> {
@@ -187,17 +183,18 @@ async function begin(
 
 async function show({ out, runner, running }: Doing, ended: CarriedOut): Promise<void> {
   const { report, signalled } = ended;
+  const next = nextCommands(running);
   const { lastOutputs } = await import('../../master/index.ts');
   const texts: [name: string, text: string][] = [];
   for (const output of lastOutputs(report)) {
     const text = await runner.text(output);
     if (text !== undefined) texts.push([output.name, text]);
   }
-  const resume = report.done ? undefined : resumeOf(running, report.runId);
+  const resume = report.done ? undefined : next.resume(report.runId);
   const json = { run: report, texts: Object.fromEntries(texts), ...(resume && { resume }) };
   out.result(json, () => [
     ...(signalled === undefined
-      ? [...reportLines(report, texts, out.terminal), ...hubLines(runner)]
+      ? [...reportLines(report, texts, { ...out, ...next }), ...hubLines(runner, next)]
       : ['suspended']),
     ...(resume === undefined ? [] : ['', ...goOnLines(report, resume)]),
   ]);
@@ -206,18 +203,21 @@ async function show({ out, runner, running }: Doing, ended: CarriedOut): Promise
 }
 
 function showSteered({ out, runner, running }: Doing, { report, note }: Steered): void {
-  const resume = report.done ? undefined : resumeOf(running, report.runId);
+  const next = nextCommands(running);
+  const resume = report.done ? undefined : next.resume(report.runId);
   out.result({ run: report, ...(note && { note }), ...(resume && { resume }) }, () => [
-    ...standLines(report, out.terminal),
-    ...hubLines(runner),
+    ...standLines(report, { ...out, ...next }),
+    ...hubLines(runner, next),
     ...(note === undefined ? [] : ['', note]),
     ...(resume === undefined ? [] : goOnLines(report, resume)),
   ]);
 }
 
 /** A case is looked at through a hub, and that of this command is about to end. */
-const hubLines = ({ ownsHub }: Runner): string[] =>
-  ownsHub ? ['(first, in another terminal: throughline serve)'] : [];
+const hubLines = (
+  { ownsHub }: Runner,
+  { serve }: Pick<ReturnType<typeof nextCommands>, 'serve'>,
+): string[] => (ownsHub ? [`(first, in another terminal: ${serve()})`] : []);
 
 /** No answer is made up in the command itself: whoever pastes it would give that one. */
 const goOnLines = ({ questions }: RunReport, resume: string): string[] => [
@@ -232,10 +232,11 @@ async function listOpen({ out, runner }: Doing): Promise<void> {
   const open = await runner.master.openRuns();
   const reports: RunReport[] = [];
   for (const runId of open.slice(0, mostListed)) reports.push(await runner.master.status(runId));
-  const runs = reports.map(({ runId, status, taskContext }) => ({
+  const runs = reports.map(({ runId, status, taskContext, reason }) => ({
     runId,
     status,
     name: taskContext.TaskName,
+    ...(reason !== undefined && { reason }),
   }));
   out.result({ runs, total: open.length }, () => openRunLines(runs, open.length, out.terminal));
 }

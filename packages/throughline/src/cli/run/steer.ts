@@ -61,7 +61,7 @@ const cancelNotes: Readonly<Record<StopAnswer, string>> = {
   stopped: 'stopped',
   'already-over': 'were over before',
   declined: 'go on all the same, for nothing',
-  unreachable: 'could not be asked to stop (without --agents nobody here knows where they are)',
+  unreachable: 'could not be asked to stop (those that take a key only with --agents)',
 };
 
 function cancelNote(answers: Cancelled['answers']): string {

@@ -12,11 +12,17 @@ const colours: Partial<Record<RunReport['status'], 'green' | 'red'>> = {
   cancelled: 'red',
 };
 
+interface Shown {
+  readonly terminal: Terminal;
+  /** The command that shows a case. */
+  readonly showCase: (id: string) => string;
+}
+
 /** How a run ended, or where it stands, for people. */
 export function reportLines(
   report: RunReport,
   texts: readonly (readonly [name: string, text: string])[],
-  terminal: Terminal,
+  { terminal, showCase }: Shown,
 ): string[] {
   const { paint, fit, width = Infinity } = terminal;
   const { status, reason, questions, subtasks } = report;
@@ -42,12 +48,12 @@ export function reportLines(
     ]),
     '',
     ...spendingPart(terminal, report),
-    paint('dim', `The case: throughline case show ${report.activity}`),
+    paint('dim', `The case: ${showCase(report.activity)}`),
   ];
 }
 
 /** How a run stands now, with each of its subtasks. */
-export function standLines(report: RunReport, terminal: Terminal): string[] {
+export function standLines(report: RunReport, { terminal, showCase }: Shown): string[] {
   const { paint } = terminal;
   const { status, reason, questions, subtasks, runId, activity } = report;
   const because = reason === undefined ? '' : `: ${clean(reason)}`;
@@ -68,24 +74,35 @@ export function standLines(report: RunReport, terminal: Terminal): string[] {
     ...questions.map(({ subtask, text }) => `${subtask ?? 'the Master'} asks: ${clean(text)}`),
     '',
     ...spendingPart(terminal, report),
-    paint('dim', `The case: throughline case show ${activity}`),
+    paint('dim', `The case: ${showCase(activity)}`),
   ];
+}
+
+export interface OpenRun {
+  readonly runId: string;
+  readonly status: string;
+  readonly name: string;
+  /** Why it does not go on by itself. */
+  readonly reason?: string;
 }
 
 /** Runs that are not over, a line each. */
 export function openRunLines(
-  runs: readonly { readonly runId: string; readonly status: string; readonly name: string }[],
+  runs: readonly OpenRun[],
   total: number,
   terminal: Terminal,
 ): string[] {
   if (total === 0) return ['No run is open.'];
   const columns = [{ title: 'run' }, { title: 'stands' }, { title: 'workflow', flexible: true }];
+  const cells = runs.map(({ runId, status, name }) => [runId, status, clean(name)]);
+  const [titles = '', ...rows] = table(terminal, columns, cells);
+  const { fit, width = Infinity } = terminal;
   return [
-    ...table(
-      terminal,
-      columns,
-      runs.map(({ runId, status, name }) => [runId, status, clean(name)]),
-    ),
+    titles,
+    ...rows.flatMap((row, at) => {
+      const reason = runs[at]?.reason;
+      return reason === undefined ? [row] : [row, fit(`  left: ${clean(reason)}`, width)];
+    }),
     ...(total > runs.length ? [`… ${total - runs.length} more`] : []),
   ];
 }
