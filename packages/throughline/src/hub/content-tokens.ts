@@ -345,7 +345,11 @@ interface Piece {
   readonly epoch: number;
 }
 
-/** Pieces that are open in the same way stand in one detail, so that each costs its id alone. */
+/**
+ * Pieces that are open in the same way stand in one detail, so that each costs its id alone.
+ *
+ * @throws ThroughlineError `invalid` for two parts of one piece, of which a token opens one.
+ */
 function group(pieces: readonly Piece[]): ContentDetail[] {
   const details = new Map<string, ContentDetail>();
   for (const { resource, selector, epoch } of pieces) {
@@ -359,5 +363,11 @@ function group(pieces: readonly Piece[]): ContentDetail[] {
       ...(epoch === 0 ? {} : { epoch }),
     });
   }
-  return [...details.values()];
+  const found = [...details.values()];
+  const all = found.flatMap(({ locations }) => locations);
+  if (new Set(all).size === all.length) return found;
+  throw new ThroughlineError(
+    'invalid',
+    'token: names two parts of one piece, and opens one of each; make a token for each part',
+  );
 }
