@@ -1,27 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { TaskState } from '@a2a-js/sdk';
-import { afterEach, describe, expect, it } from 'vitest';
-import {
-  echo,
-  gate,
-  rpc,
-  Scripted,
-  startAgent,
-  wireMessage,
-  type RpcAnswer,
-} from './conformance.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
+import { describe, expect, it } from 'vitest';
+import { echo, gate, rpc, Scripted, wireMessage, type RpcAnswer } from './conformance.ts';
+import { type Agent, start } from './conformance/started.ts';
 
 interface WireTask {
   readonly id: string;

@@ -18,25 +18,35 @@ import {
 import { z } from 'zod';
 import { ThroughlineError, errorCodes, type ErrorCode } from '../../errors.ts';
 
-/** JSON-RPC code of an unauthenticated call; A2A names none, so one that servers may choose freely. */
-const unauthenticatedCode = -32_000;
+/**
+ * JSON-RPC code for what A2A has no error for: one that JSON-RPC leaves to servers and A2A takes for
+ * nothing (A2A 9.5). What it means stands in the details.
+ */
+const serverErrorCode = -32_000;
 
 interface WireOptions {
   readonly message: string;
   readonly metadata: Record<string, string>;
 }
 
-const unauthenticated = ({ message, metadata }: WireOptions): A2AError => {
-  const error = { code: unauthenticatedCode, message };
-  return Object.assign(new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error }), {
-    metadata,
-  });
-};
-
 const malformed = (options: WireOptions): A2AError => new RequestMalformedError(options);
 const unsupported = (options: WireOptions): A2AError => new UnsupportedOperationError(options);
+
+/** `serverErrorCode`, with its details as A2A's own errors have them. */
+const serverError =
+  (reason: string) =>
+  ({ message, metadata }: WireOptions): A2AError => {
+    const error = { code: serverErrorCode, message };
+    const bare = new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error });
+    const detailed = Object.assign(bare, { metadata, reason });
+    return Object.assign(detailed, { data: [detailed.toErrorInfo()] });
+  };
+
 /** JSON-RPC −32603; `metadata.retryable` says whether the same call may succeed later. */
-const internal = (options: WireOptions): A2AError => new A2AError(options);
+const internal =
+  (reason = 'INTERNAL_ERROR') =>
+  (options: WireOptions): A2AError =>
+    Object.assign(new A2AError(options), { reason });
 
 interface WireError {
   readonly make: (options: WireOptions) => A2AError;
@@ -52,19 +62,31 @@ interface WireError {
 const wireErrors: Readonly<Record<ErrorCode, WireError>> = {
   invalid: { make: malformed, status: 200 },
   'too-large': { make: malformed, status: 413, rest: [413, 'RESOURCE_EXHAUSTED', 8] },
-  unauthenticated: { make: unauthenticated, status: 401, rest: [401, 'UNAUTHENTICATED', 16] },
+  unauthenticated: {
+    make: serverError('UNAUTHENTICATED'),
+    status: 401,
+    rest: [401, 'UNAUTHENTICATED', 16],
+  },
   'not-found': { make: (options) => new TaskNotFoundError(options), status: 200 },
   gone: { make: malformed, status: 200 },
   'context-refused': { make: malformed, status: 200 },
   conflict: { make: malformed, status: 200, rest: [409, 'ABORTED', 10] },
   terminal: { make: unsupported, status: 200 },
   unsupported: { make: unsupported, status: 200 },
-  quota: { make: internal, status: 200, rest: [429, 'RESOURCE_EXHAUSTED', 8] },
-  timeout: { make: internal, status: 200, rest: [504, 'DEADLINE_EXCEEDED', 4] },
-  unavailable: { make: internal, status: 200, rest: [503, 'UNAVAILABLE', 14] },
-  damaged: { make: internal, status: 200, hidden: true },
-  'newer-version': { make: internal, status: 200, hidden: true },
-  internal: { make: internal, status: 200, hidden: true },
+  quota: {
+    make: serverError('RESOURCE_EXHAUSTED'),
+    status: 200,
+    rest: [429, 'RESOURCE_EXHAUSTED', 8],
+  },
+  timeout: {
+    make: internal('DEADLINE_EXCEEDED'),
+    status: 200,
+    rest: [504, 'DEADLINE_EXCEEDED', 4],
+  },
+  unavailable: { make: internal('UNAVAILABLE'), status: 200, rest: [503, 'UNAVAILABLE', 14] },
+  damaged: { make: internal(), status: 200, hidden: true },
+  'newer-version': { make: internal(), status: 200, hidden: true },
+  internal: { make: internal(), status: 200, hidden: true },
 };
 
 const generalSentence = 'the agent could not answer because of a fault of its own; try again later';
@@ -76,15 +98,21 @@ const generalSentence = 'the agent could not answer because of a fault of its ow
 export function toA2aError(error: unknown): A2AError {
   if (error instanceof A2AError) return error;
   if (!(error instanceof ThroughlineError)) {
-    return internal({
+    return internal()({
       message: generalSentence,
       metadata: { code: 'internal', retryable: 'false' },
     });
   }
   const { make, hidden } = wireErrors[error.code];
+  const { code, retryable, details } = error;
+  const wait = details['retryAfterSeconds'];
   return make({
     message: hidden === true ? generalSentence : error.message,
-    metadata: { code: error.code, retryable: String(error.retryable) },
+    metadata: {
+      code,
+      retryable: String(retryable),
+      ...(typeof wait === 'number' ? { retryAfterSeconds: String(wait) } : {}),
+    },
   });
 }
 
@@ -100,12 +128,18 @@ export function rpcFailure(
   id: string | number | null,
 ): { body: RpcErrorBody; status: WireError['status'] } {
   const status = error instanceof ThroughlineError ? wireErrors[error.code].status : 200;
-  return { body: { jsonrpc: '2.0', id, error: toJsonRpcError(toA2aError(error)) }, status };
+  return { body: { jsonrpc: '2.0', id, error: rpcErrorOf(toA2aError(error)) }, status };
 }
 
-/** A JSON-RPC error answer with a code of JSON-RPC itself: −32700 not JSON, −32600 not a request. */
+/** The SDK leaves out the details of what is no error of A2A's own. */
+function rpcErrorOf(error: A2AError): RpcErrorBody['error'] {
+  if (!(error instanceof JsonRpcTransportError)) return toJsonRpcError(error);
+  return { code: error.envelopeCode, message: error.message, data: error.data };
+}
+
+/** A JSON-RPC error answer with a code of JSON-RPC itself: −32700 not JSON, −32600 not a request, −32601 no such method. */
 export const rpcProtocolFailure = (
-  code: -32_700 | -32_600,
+  code: -32_700 | -32_600 | -32_601,
   message: string,
   id: string | number | null = null,
 ): RpcErrorBody => ({ jsonrpc: '2.0', id, error: { code, message } });
@@ -116,6 +150,15 @@ const ourMetadata = z.object({ code: z.enum(errorCodes), retryable: z.enum(['tru
 function placeOf({ metadata }: A2AError): WireError['rest'] {
   const ours = ourMetadata.safeParse(metadata);
   return ours.success ? wireErrors[ours.data.code].rest : undefined;
+}
+
+/** HTTP headers of an error answer: how to come in, when to come again. */
+export function failureHeaders(thrown: unknown, status: number): Record<string, string> {
+  const { retryAfterSeconds } = toA2aError(thrown).metadata ?? {};
+  return {
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': retryAfterSeconds }),
+  };
 }
 
 /** A whole HTTP+JSON error answer (A2A 11.6) for anything thrown, with its HTTP status. */
@@ -189,7 +232,7 @@ export function fromA2aError(error: unknown, peer: string): ThroughlineError {
     return new ThroughlineError(exact, message, { retryable: retryable === 'true', cause: error });
   }
   const code =
-    isJsonRpcError(error) && error.envelopeCode === unauthenticatedCode
+    isJsonRpcError(error) && error.envelopeCode === serverErrorCode
       ? 'unauthenticated'
       : (peerErrors.find(([type]) => error instanceof type)?.[1] ??
         peerStatuses.get(statusOf(error) ?? 0) ??

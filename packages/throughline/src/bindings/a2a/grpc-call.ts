@@ -99,11 +99,9 @@ export function serviceError(
   thrown: unknown,
 ): { code: number; details: string; metadata: Metadata } & Error {
   const { grpc, errors } = packages;
-  const error = grpcFailure(packages, thrown);
-  const metadata = errors.buildGrpcErrorMetadata(grpc.Metadata, error) ?? new grpc.Metadata();
-  return Object.assign(new Error(error.message), {
-    code: error.status,
-    details: error.message,
-    metadata,
-  });
+  const { status: code, message, reason, metadata: more } = grpcFailure(packages, thrown);
+  const metadata = new grpc.Metadata();
+  const details = errors.encodeGrpcStatusDetails(code, message, reason, more);
+  metadata.set(errors.GRPC_STATUS_DETAILS_BIN, details);
+  return Object.assign(new Error(message), { code, details: message, metadata });
 }

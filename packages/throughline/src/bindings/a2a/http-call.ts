@@ -1,4 +1,4 @@
-import { Extensions, HTTP_EXTENSION_HEADER, SSE_HEADERS } from '@a2a-js/sdk';
+import { A2A_VERSION_HEADER, Extensions, HTTP_EXTENSION_HEADER, SSE_HEADERS } from '@a2a-js/sdk';
 import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
 import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
@@ -11,6 +11,7 @@ import { parseCursor } from './marks.ts';
 import type { A2aPorts } from './ports.ts';
 import { eventStream } from './sse.ts';
 import { traceFrom } from '../../telemetry/trace.ts';
+import { legacyVersion, versionOf } from './version.ts';
 
 export interface A2aEnv {
   Variables: { caller: Caller };
@@ -58,6 +59,10 @@ export function requireMediaType(c: Context, accepted: readonly string[]): void 
   throw new ContentTypeNotSupportedError(`send the body as ${accepted.join(' or ')}`);
 }
 
+/** The version of A2A that a call names, in a header or else in its query (A2A 3.6.1). */
+export const versionIn = (c: Context): string =>
+  versionOf(c.req.header(A2A_VERSION_HEADER) || c.req.query(A2A_VERSION_HEADER));
+
 /** The SDK's context of an authenticated HTTP call; `version` is that of A2A. Throws `invalid`. */
 export function contextOf(c: Context<A2aEnv>, version: string): ServerCallContext {
   const header = c.req.header(HTTP_EXTENSION_HEADER) ?? c.req.header(LEGACY_HTTP_EXTENSION_HEADER);
@@ -78,7 +83,9 @@ export function contextOf(c: Context<A2aEnv>, version: string): ServerCallContex
 export function echo(context: ServerCallContext): Record<string, string> {
   const active = context.activatedExtensions ?? [];
   const name =
-    context.requestedVersion === '0.3' ? LEGACY_HTTP_EXTENSION_HEADER : HTTP_EXTENSION_HEADER;
+    context.requestedVersion === legacyVersion
+      ? LEGACY_HTTP_EXTENSION_HEADER
+      : HTTP_EXTENSION_HEADER;
   return active.length === 0 ? {} : { [name]: Extensions.toServiceParameter(active) };
 }
 

@@ -1,24 +1,25 @@
-import {
-  A2A_VERSION_HEADER,
-  SendMessageRequest,
-  StreamResponse,
-  SubscribeToTaskRequest,
-  type AgentCard,
-} from '@a2a-js/sdk';
+import { StreamResponse, type AgentCard } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
-import { JsonRpcTransportHandler, validateVersion } from '@a2a-js/sdk/server';
-import type { ServerCallContext } from '@a2a-js/sdk/server';
+import { validateVersion, type ServerCallContext } from '@a2a-js/sdk/server';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { lastSeqOf } from './call.ts';
-import { rpcFailure, rpcProtocolFailure, toA2aError } from './errors.ts';
+import { failureHeaders, rpcFailure, rpcProtocolFailure, toA2aError } from './errors.ts';
 import type { Guard } from './guard.ts';
-import { contextOf, echo, readBody, requireMediaType, streamed, type A2aEnv } from './http-call.ts';
+import {
+  contextOf,
+  echo,
+  readBody,
+  requireMediaType,
+  streamed,
+  versionIn,
+  type A2aEnv,
+} from './http-call.ts';
 import { parseIJsonBytes } from './i-json.ts';
-import type { StreamEvent } from './marks.ts';
+import { methodNamed } from './methods.ts';
 import { checkParams } from './params.ts';
-import { legacyVersion, versionOf } from './version.ts';
+import { legacyVersion } from './version.ts';
 
 export interface Served {
   readonly guard: Guard;
@@ -43,8 +44,7 @@ export const rpcFailed = (
   id: string | number | null = null,
 ): Response => {
   const { body, status } = rpcFailure(error, id);
-  if (status === 401) c.header('WWW-Authenticate', 'Bearer');
-  return c.json(body, status);
+  return c.json(body, status, failureHeaders(error, status));
 };
 
 /** A request, or the answer to what is none. */
@@ -64,46 +64,37 @@ function readRpc(c: Context, bytes: Uint8Array): Rpc | Response {
   return c.json(rpcProtocolFailure(-32_600, what, id.success ? id.data.id : null));
 }
 
-type Streaming = (
-  guard: Guard,
-  params: unknown,
-  context: ServerCallContext,
-) => AsyncGenerator<StreamEvent, void, undefined>;
-
-const streams: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
-  [
-    'SendStreamingMessage',
-    (guard, params, context) =>
-      guard.sendMessageStream(SendMessageRequest.fromJSON(params), context),
-  ],
-  [
-    'SubscribeToTask',
-    (guard, params, context) => guard.resubscribe(SubscribeToTaskRequest.fromJSON(params), context),
-  ],
-]);
+const noMethod = ({ id = null, method }: Rpc) =>
+  rpcProtocolFailure(-32_601, `there is no method ${method.slice(0, 64)}`, id);
 
 /** JSON-RPC 2.0 of A2A 1.0, and of 0.3 for callers that name it or no version (A2A 3.6). */
 export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
-  const handler = new JsonRpcTransportHandler(guard);
   const legacy = new LegacyJsonRpcTransportHandler(guard);
 
   const answer = async (c: Context<A2aEnv>, rpc: Rpc, context: ServerCallContext) => {
     const id = rpc.id ?? null;
-    const isLegacy = context.requestedVersion === legacyVersion;
-    checkParams(rpc.method, rpc.params, isLegacy);
     const params = rpc.params ?? {};
-    const stream = isLegacy ? undefined : streams.get(rpc.method)?.(guard, params, context);
-    if (stream !== undefined) {
-      return streamed(c, context, stream, {
-        heartbeatMs,
-        show: (event) => ({
-          id: event.mark?.seq,
-          data: { jsonrpc: '2.0', id, result: StreamResponse.toJSON(event) },
-        }),
-        failure: (error) => rpcFailure(toA2aError(error), id).body,
-      });
+    checkParams(rpc.method, params);
+    const method = methodNamed(rpc.method);
+    if (method === undefined) return c.json(noMethod(rpc));
+    if ('answer' in method) {
+      const result = await method.answer(guard, params, context);
+      return c.json({ jsonrpc: '2.0', id, result }, 200, echo(context));
     }
-    const result = await (isLegacy ? legacy : handler).handle({ ...rpc, params }, context);
+    return streamed(c, context, method.events(guard, params, context), {
+      heartbeatMs,
+      show: (event) => ({
+        id: event.mark?.seq,
+        data: { jsonrpc: '2.0', id, result: StreamResponse.toJSON(event) },
+      }),
+      failure: (error) => rpcFailure(error, id).body,
+    });
+  };
+
+  const answerLegacy = async (c: Context<A2aEnv>, rpc: Rpc, context: ServerCallContext) => {
+    const { id = null, params } = rpc;
+    checkParams(rpc.method, params, true);
+    const result = await legacy.handle({ ...rpc, params: params ?? {} }, context);
     if (!(Symbol.asyncIterator in result)) return c.json(result, 200, echo(context));
     return streamed(c, context, result, {
       heartbeatMs,
@@ -126,9 +117,10 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
     }
     if (rpc instanceof Response) return rpc;
     try {
-      const version = versionOf(c.req.header(A2A_VERSION_HEADER));
+      const version = versionIn(c);
       validateVersion(version, card, 'JSONRPC');
-      return await answer(c, rpc, contextOf(c, version));
+      const answered = version === legacyVersion ? answerLegacy : answer;
+      return await answered(c, rpc, contextOf(c, version));
     } catch (error) {
       return rpcFailed(c, error, rpc.id ?? null);
     }

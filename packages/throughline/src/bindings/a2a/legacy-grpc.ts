@@ -3,8 +3,14 @@ import type { ServerWritableStream, UntypedServiceImplementation } from '@grpc/g
 import { ThroughlineError } from '../../errors.ts';
 import { checkRequest, grpcContext, grpcFailure } from './grpc-call.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
-import { paced, streaming, unary, type Events, type Method } from './grpc-service.ts';
+import { paced } from './grpc-service.ts';
 import type { GrpcTarget } from './grpc-target.ts';
+import {
+  streamingMethods as streaming,
+  unaryMethods as unary,
+  type Events,
+  type Method,
+} from './methods.ts';
 import { legacyVersion } from './version.ts';
 
 /** A call whose caller is known; the SDK passes it on where it would make a context of its own. */

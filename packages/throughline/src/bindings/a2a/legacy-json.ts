@@ -29,13 +29,27 @@ const list =
   (value) =>
     Array.isArray(value) ? value.map((each) => turn(each)) : value;
 
+/** Without its name in the first 0.3: protobuf has had that since shortly after. */
+const fileFrom = object({
+  fileWithUri: ['url'],
+  fileWithBytes: ['raw'],
+  mimeType: ['mediaType'],
+  name: ['filename'],
+});
+const fileTo = object({
+  url: ['fileWithUri'],
+  raw: ['fileWithBytes'],
+  mediaType: ['mimeType'],
+  filename: ['name'],
+  metadata: undefined,
+});
+
 const partFrom: Turn = (part) => {
   if (!isJson(part)) return part;
   const { file, data, ...rest } = part;
   if (isJson(data) && 'data' in data) return { ...rest, data: data['data'] };
   if (!isJson(file)) return part;
-  const names = { fileWithUri: ['url'], fileWithBytes: ['raw'], mimeType: ['mediaType'] } as const;
-  return { ...rest, ...Object(object(names)(file)) };
+  return { ...rest, ...Object(fileFrom(file)) };
 };
 
 const messageFrom = object({ content: ['parts', list(partFrom)] });
@@ -66,10 +80,8 @@ export const pushFromLegacy = pushFrom;
 
 const partTo: Turn = (part) => {
   if (!isJson(part)) return part;
-  const { raw, url, data, mediaType } = part;
-  const mimeType = mediaType === undefined ? {} : { mimeType: mediaType };
-  if (raw !== undefined) return { file: { fileWithBytes: raw, ...mimeType } };
-  if (url !== undefined) return { file: { fileWithUri: url, ...mimeType } };
+  const { raw, url, data } = part;
+  if (raw !== undefined || url !== undefined) return { file: fileTo(part) };
   if (data === undefined) return { text: part['text'] ?? '' };
   return { data: { data: isJson(data) ? data : { value: data } } };
 };

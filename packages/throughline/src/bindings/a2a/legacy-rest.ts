@@ -1,4 +1,4 @@
-import { AgentCard } from '@a2a-js/sdk';
+import { AgentCard, GetExtendedAgentCardRequest } from '@a2a-js/sdk';
 import { LEGACY_JSON_CONTENT_TYPE } from '@a2a-js/sdk/compat/v0_3';
 import { LegacyRestTransportHandler, toLegacyHTTPError } from '@a2a-js/sdk/compat/v0_3/server';
 import { z } from 'zod';
@@ -13,7 +13,6 @@ import {
 } from './legacy-json.ts';
 import {
   matchRoute,
-  ok,
   restRoutes,
   type Dialect,
   type Found,
@@ -35,15 +34,16 @@ function cardRoute(route: RestRoute): RestRoute {
   return {
     ...route,
     path: '/card',
-    run: async ({ guard, context, tenant }) => {
-      const card = await guard.getAuthenticatedExtendedAgentCard({ tenant }, context);
+    answer: async (guard, params, context) => {
+      const asked = GetExtendedAgentCardRequest.fromJSON(params);
+      const card = await guard.getAuthenticatedExtendedAgentCard(asked, context);
       const legacy = await new LegacyRestTransportHandler(guard).getAuthenticatedExtendedAgentCard(
         context,
       );
       // Protobuf's JSON of what secures an agent is the same in both versions, and not 0.3's own JSON.
       const { securitySchemes, securityRequirements } = object.parse(AgentCard.toJSON(card));
       const skills = legacy.skills.map(({ security: _security, ...skill }) => skill);
-      return ok({ ...legacy, skills, securitySchemes, security: securityRequirements });
+      return { ...legacy, skills, securitySchemes, security: securityRequirements };
     },
   };
 }
@@ -89,7 +89,7 @@ export const legacyDialect: Dialect = {
   answer: ({ route }, json) => answers[route.rpc]?.(json) ?? json,
   event: eventToLegacy,
   failure: (error) => {
-    const { status } = restFailure(error);
-    return { status, body: toLegacyHTTPError(toA2aError(error)) };
+    const { code, message } = toLegacyHTTPError(toA2aError(error));
+    return { status: restFailure(error).status, body: { code, message } };
   },
 };

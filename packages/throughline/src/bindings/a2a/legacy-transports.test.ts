@@ -18,34 +18,14 @@ import {
 } from '@a2a-js/sdk/errors';
 import { AgentEvent } from '@a2a-js/sdk/server';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { correlationExtension } from '../../model/envelope.ts';
 import { agentCard } from './card.ts';
-import {
-  all,
-  echo,
-  gate,
-  MemoryPorts,
-  post,
-  Scripted,
-  startAgent,
-  wireMessage,
-} from './conformance.ts';
+import { all, echo, gate, MemoryPorts, post, Scripted, wireMessage } from './conformance.ts';
+import { type Agent, startWithGrpc as start } from './conformance/started.ts';
 import { MemoryPush, MemorySender } from './conformance/push.ts';
 import { markKey } from './marks.ts';
 import { peerTransports, type PeerTransport } from './peer-transport.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...[script, options]: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(script, { grpc: {}, ...options });
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
 
 const endpoint = ({ served }: Agent): string => served.url.slice(0, -1);
 
@@ -425,6 +405,25 @@ describe('HTTP+JSON of A2A 0.3', () => {
     expect(text).toMatch(/^id: \d+$/m);
     expect(text).toContain('"final":true');
     expect(text).toContain('"text":"one"');
+  });
+});
+
+describe('names of files in A2A 0.3', () => {
+  it('go both ways over HTTP+JSON', async () => {
+    const agent = await start(({ context, bus }) => {
+      const { userMessage } = context;
+      bus.publish(AgentEvent.message({ ...userMessage, role: Role.ROLE_AGENT }));
+    });
+    const content = [
+      { file: { fileWithBytes: 'aGk=', mimeType: 'image/png', name: 'a.png' } },
+      { file: { fileWithUri: 'https://files.example/b', name: 'b' } },
+    ];
+    const sent = await send(agent, { message: message({ content }) });
+    expect(sent.body).toMatchObject({ message: { content } });
+    expect(agent.executor.requests[0]?.userMessage.parts.map(({ filename }) => filename)).toEqual([
+      'a.png',
+      'b',
+    ]);
   });
 });
 

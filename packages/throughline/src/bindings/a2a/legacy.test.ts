@@ -1,19 +1,8 @@
 import { TaskState } from '@a2a-js/sdk';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { correlationExtension } from '../../model/envelope.ts';
-import { echo, gate, rpc, startAgent } from './conformance.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
+import { echo, gate, rpc } from './conformance.ts';
+import { type Agent, start } from './conformance/started.ts';
 
 const message = (text: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
   kind: 'message',

@@ -1,46 +1,12 @@
 import { TaskState, type Artifact } from '@a2a-js/sdk';
 import { AgentEvent } from '@a2a-js/sdk/server';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 import { executionOf, type Execution } from './call.ts';
-import {
-  echo,
-  gate,
-  rpc,
-  Scripted,
-  startAgent,
-  stream,
-  all,
-  wireMessage,
-  type Desk,
-} from './conformance.ts';
+import { echo, gate, rpc, Scripted, stream, all, wireMessage, type Desk } from './conformance.ts';
+import { onlyRecord, send, sendNow, start } from './conformance/started.ts';
 import { currentTrace } from '../../telemetry/trace.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
-
-const send = (agent: Agent, text = 'x'): ReturnType<typeof rpc> =>
-  rpc(agent.url, agent.keys.alice, 'SendMessage', { message: wireMessage(text) });
-const sendNow = (agent: Agent): ReturnType<typeof rpc> =>
-  rpc(agent.url, agent.keys.alice, 'SendMessage', {
-    message: wireMessage('x'),
-    configuration: { returnImmediately: true },
-  });
-const onlyRecord = ({ ports }: Agent) => {
-  const [record] = [...ports.records.values()];
-  if (record === undefined || ports.records.size !== 1) throw new Error('not one record');
-  return record;
-};
 
 describe('an executor that breaks the rules', () => {
   const other = '00000000-0000-4000-8000-000000000000';

@@ -1,21 +1,10 @@
 import { TaskState } from '@a2a-js/sdk';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { correlationExtension } from '../../model/envelope.ts';
-import { gate, startAgent, wireMessage, type Desk } from './conformance.ts';
+import { gate, wireMessage, type Desk } from './conformance.ts';
+import { type Agent, start } from './conformance/started.ts';
 import { History } from './history.ts';
 import { markKey } from './marks.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(50)));
-});
 
 interface Event {
   readonly id: number | undefined;
@@ -127,14 +116,13 @@ describe('a reader that comes back with the number of its last event', () => {
     const { ports, keys } = agent;
     await agent.served.close(0);
     const door = gate();
-    const next = await startAgent(
+    const next = await start(
       async (desk) => {
         await door.passed;
         desk.status(TaskState.TASK_STATE_COMPLETED);
       },
       { ports },
     );
-    open.push(next);
     const again = { ...next, keys };
     const response = await subscribe(again, { 'last-event-id': '2' });
     door.open();
@@ -183,8 +171,7 @@ describe('marks', () => {
     const { ports, keys } = agent;
     // It finds nothing to take up, so that this process has no work of its own on the task.
     ports.listTasks = () => Promise.resolve({ tasks: [], total: 0 });
-    const other = await startAgent(() => undefined, { ports });
-    open.push(other);
+    const other = await start(() => undefined, { ports });
     const elsewhere = { ...other, keys };
     const response = await subscribe(elsewhere);
     const [record] = [...ports.records.values()];

@@ -12,25 +12,42 @@ const texts = z.array(z.string()).max(limits.parts).nullish();
 const count = z.int().min(0).max(2_147_483_647).nullish();
 const metadata = z.record(z.string(), z.unknown()).nullish();
 
-const contents = ['text', 'raw', 'url', 'data'] as const;
-const part = z
-  .looseObject({
-    text,
-    raw: z.base64().nullish(),
-    url: text,
-    data: z.unknown().optional(),
-    mediaType: text,
-    filename: text,
-    metadata,
-  })
-  .refine(
-    (value) => contents.filter((key) => (value[key] ?? undefined) !== undefined).length === 1,
-    {
-      message: `must hold one of ${contents.join(', ')}`,
-    },
-  );
+/** A field as protobuf calls it: `contextId` is `context_id` there. */
+export const protobufName = (field: string): string =>
+  field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const message = z.looseObject({
+/**
+ * An object with these fields and any others, but none of these by its protobuf name: that is not
+ * how A2A writes it (A2A 5.5), and the SDK would read it past this check.
+ */
+const fieldsOf = <S extends z.ZodRawShape>(shape: S) => {
+  const names = Object.keys(shape).map((name) => [protobufName(name), name] as const);
+  const misnamed = names.filter(([protobuf, name]) => protobuf !== name);
+  return z.looseObject(shape).superRefine((value, context) => {
+    for (const [protobuf, name] of misnamed) {
+      if (!Object.hasOwn(value, protobuf)) continue;
+      context.addIssue({ code: 'custom', path: [protobuf], message: `must be written ${name}` });
+    }
+  });
+};
+
+const contents = ['text', 'raw', 'url', 'data'] as const;
+const part = fieldsOf({
+  text,
+  raw: z.base64().nullish(),
+  url: text,
+  data: z.unknown().optional(),
+  mediaType: text,
+  filename: text,
+  metadata,
+}).refine(
+  (value) => contents.filter((key) => (value[key] ?? undefined) !== undefined).length === 1,
+  {
+    message: `must hold one of ${contents.join(', ')}`,
+  },
+);
+
+const message = fieldsOf({
   messageId: text,
   contextId: text,
   taskId: text,
@@ -41,30 +58,28 @@ const message = z.looseObject({
   referenceTaskIds: texts,
 });
 
-const pushConfig = z.looseObject({
+const pushConfig = fieldsOf({
   tenant: text,
   id: text,
   taskId: text,
   url: text,
   token: text,
-  authentication: z.looseObject({ scheme: text, credentials: text }).nullish(),
+  authentication: fieldsOf({ scheme: text, credentials: text }).nullish(),
 });
 
-const send = z.looseObject({
+const send = fieldsOf({
   tenant: text,
   message,
-  configuration: z
-    .looseObject({
-      acceptedOutputModes: texts,
-      historyLength: count,
-      returnImmediately: z.boolean().nullish(),
-      taskPushNotificationConfig: pushConfig.nullish(),
-    })
-    .nullish(),
+  configuration: fieldsOf({
+    acceptedOutputModes: texts,
+    historyLength: count,
+    returnImmediately: z.boolean().nullish(),
+    taskPushNotificationConfig: pushConfig.nullish(),
+  }).nullish(),
   metadata,
 });
-const one = z.looseObject({ tenant: text, id: text, historyLength: count, metadata });
-const aboutConfig = z.looseObject({ tenant: text, taskId: text, id: text });
+const one = fieldsOf({ tenant: text, id: text, historyLength: count, metadata });
+const aboutConfig = fieldsOf({ tenant: text, taskId: text, id: text });
 
 const methods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['SendMessage', send],
@@ -77,12 +92,12 @@ const methods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['DeleteTaskPushNotificationConfig', aboutConfig],
   [
     'ListTaskPushNotificationConfigs',
-    z.looseObject({ tenant: text, taskId: text, pageSize: count, pageToken: text }),
+    fieldsOf({ tenant: text, taskId: text, pageSize: count, pageToken: text }),
   ],
-  ['GetExtendedAgentCard', z.looseObject({ tenant: text })],
+  ['GetExtendedAgentCard', fieldsOf({ tenant: text })],
   [
     'ListTasks',
-    z.looseObject({
+    fieldsOf({
       tenant: text,
       contextId: text,
       status: z.union([z.string(), z.int()]).nullish(),
@@ -96,24 +111,22 @@ const methods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
 ]);
 
 const legacyPart = z.union([
-  z.looseObject({ kind: z.literal('text'), text: z.string(), metadata }),
-  z.looseObject({
+  fieldsOf({ kind: z.literal('text'), text: z.string(), metadata }),
+  fieldsOf({
     kind: z.literal('file'),
-    file: z.union([z.looseObject({ bytes: z.base64() }), z.looseObject({ uri: z.string() })]),
+    file: z.union([fieldsOf({ bytes: z.base64() }), fieldsOf({ uri: z.string() })]),
     metadata,
   }),
-  z.looseObject({ kind: z.literal('data'), data: z.record(z.string(), z.unknown()), metadata }),
+  fieldsOf({ kind: z.literal('data'), data: z.record(z.string(), z.unknown()), metadata }),
 ]);
-const legacyPush = z.looseObject({
+const legacyPush = fieldsOf({
   id: text,
   url: z.string(),
   token: text,
-  authentication: z
-    .looseObject({ schemes: z.array(z.string()).max(8), credentials: text })
-    .nullish(),
+  authentication: fieldsOf({ schemes: z.array(z.string()).max(8), credentials: text }).nullish(),
 });
-const legacySend = z.looseObject({
-  message: z.looseObject({
+const legacySend = fieldsOf({
+  message: fieldsOf({
     messageId: z.string(),
     contextId: text,
     taskId: text,
@@ -123,18 +136,16 @@ const legacySend = z.looseObject({
     extensions: texts,
     referenceTaskIds: texts,
   }),
-  configuration: z
-    .looseObject({
-      acceptedOutputModes: texts,
-      blocking: z.boolean().nullish(),
-      historyLength: count,
-      pushNotificationConfig: legacyPush.nullish(),
-    })
-    .nullish(),
+  configuration: fieldsOf({
+    acceptedOutputModes: texts,
+    blocking: z.boolean().nullish(),
+    historyLength: count,
+    pushNotificationConfig: legacyPush.nullish(),
+  }).nullish(),
   metadata,
 });
-const legacyOne = z.looseObject({ id: z.string(), historyLength: count, metadata });
-const legacyConfig = z.looseObject({ id: z.string(), pushNotificationConfigId: text });
+const legacyOne = fieldsOf({ id: z.string(), historyLength: count, metadata });
+const legacyConfig = fieldsOf({ id: z.string(), pushNotificationConfigId: text });
 
 /** The same for A2A 0.3. */
 const legacyMethods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
@@ -145,13 +156,13 @@ const legacyMethods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>
   ['tasks/resubscribe', legacyOne],
   [
     'tasks/pushNotificationConfig/set',
-    z.looseObject({ taskId: z.string(), pushNotificationConfig: legacyPush }),
+    fieldsOf({ taskId: z.string(), pushNotificationConfig: legacyPush }),
   ],
   ['tasks/pushNotificationConfig/get', legacyConfig],
   ['tasks/pushNotificationConfig/list', legacyConfig],
   [
     'tasks/pushNotificationConfig/delete',
-    legacyConfig.extend({ pushNotificationConfigId: z.string() }),
+    fieldsOf({ id: z.string(), pushNotificationConfigId: z.string() }),
   ],
 ]);
 

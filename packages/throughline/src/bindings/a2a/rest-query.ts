@@ -1,7 +1,8 @@
-import { taskStateFromJSON, TaskState, type ListTasksRequest } from '@a2a-js/sdk';
+import { taskStateFromJSON, TaskState } from '@a2a-js/sdk';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { limits } from '../../model/limits.ts';
+import { protobufName } from './params.ts';
 
 const whole = (least: number, most: number) =>
   z
@@ -39,12 +40,17 @@ const listQuery = z.object({
 });
 
 /**
- * A query by its schema. Throws `invalid` naming the parameter that is malformed or there twice;
- * an empty one counts as absent, and parameters that nobody knows are let through.
+ * A query by its schema. Throws `invalid` naming the parameter that is malformed, there twice or
+ * written as protobuf does; an empty one counts as absent, and parameters that nobody knows are let through.
  */
-export function parseQuery<S extends z.ZodType>(url: string, schema: S): z.output<S> {
+export function parseQuery<S extends z.ZodObject>(url: string, schema: S): z.output<S> {
   const found: Record<string, string> = {};
-  for (const [name, value] of new URL(url).searchParams) {
+  const { searchParams } = new URL(url);
+  for (const field of Object.keys(schema.shape)) {
+    const name = protobufName(field);
+    if (name !== field && searchParams.has(name)) throw invalid(name, `must be written ${field}`);
+  }
+  for (const [name, value] of searchParams) {
     if (found[name] !== undefined) throw invalid(name, 'is there twice');
     if (value !== '') found[name] = value;
   }
@@ -57,22 +63,8 @@ export function parseQuery<S extends z.ZodType>(url: string, schema: S): z.outpu
 const invalid = (name: string, what: string): ThroughlineError =>
   new ThroughlineError('invalid', `query ${name.slice(0, 64)}: ${what}`, { details: { name } });
 
-/** `GET /tasks?…` as the request of ListTasks. */
-export function listRequest(url: string, tenant: string): ListTasksRequest {
-  const {
-    contextId = '',
-    status = TaskState.TASK_STATE_UNSPECIFIED,
-    pageToken = '',
-    ...rest
-  } = parseQuery(url, listQuery);
-  return {
-    tenant,
-    contextId,
-    status,
-    pageToken,
-    statusTimestampAfter: rest.statusTimestampAfter,
-    ...(rest.pageSize === undefined ? {} : { pageSize: rest.pageSize }),
-    ...(rest.historyLength === undefined ? {} : { historyLength: rest.historyLength }),
-    ...(rest.includeArtifacts === undefined ? {} : { includeArtifacts: rest.includeArtifacts }),
-  };
-}
+/** `GET /tasks?…` as the parameters of ListTasks. */
+export const listRequest = (url: string, tenant: string): Readonly<Record<string, unknown>> => ({
+  tenant,
+  ...parseQuery(url, listQuery),
+});

@@ -1,21 +1,8 @@
-import {
-  AgentCard,
-  ListTaskPushNotificationConfigsResponse,
-  ListTasksResponse,
-  Message,
-  SendMessageRequest,
-  Task,
-  TaskPushNotificationConfig,
-} from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import { z } from 'zod';
 import type { Guard } from './guard.ts';
-import type { StreamEvent } from './marks.ts';
 import { historyQuery, listRequest, pageQuery, parseQuery } from './rest-query.ts';
 
 interface RestCall {
-  readonly guard: Guard;
-  readonly context: ServerCallContext;
   readonly url: string;
   /** Tenant, task and config named in the path. */
   readonly path: Readonly<Record<string, string>>;
@@ -24,171 +11,87 @@ interface RestCall {
   readonly body: RestBody;
 }
 
-type Answer =
-  | { readonly status: 200 | 201; readonly json: unknown }
-  | { readonly status: 204 }
-  | { readonly events: AsyncGenerator<StreamEvent, void, undefined> };
-
 export interface RestRoute {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Segments after the optional tenant; `{name}` stands for an id. */
   readonly path: string;
   /** What follows the last colon of the last id. */
   readonly verb?: string;
-  /** Name of the method on JSON-RPC, whose parameters are checked alike. */
+  /** The method that it stands for. */
   readonly rpc: string;
-  readonly run: (call: RestCall) => Promise<Answer> | Answer;
+  /** That method's parameters, as JSON-RPC has them. Throws `invalid`. */
+  readonly params: (call: RestCall) => RestBody;
+  /** Of an answer that holds something; default 200. */
+  readonly status?: 201 | 204;
+  /** What is answered, where it is not the method's own answer. */
+  readonly answer?: (
+    guard: Guard,
+    params: RestBody,
+    context: ServerCallContext,
+  ) => Promise<unknown>;
 }
 
-export const ok = (json: unknown): Answer => ({ status: 200, json });
-const taskId = ({ path }: RestCall): string => path['task'] ?? '';
+const send = ({ body, tenant }: RestCall): RestBody => ({ ...body, tenant });
+const one = ({ path, tenant }: RestCall): RestBody => ({ tenant, id: path['task'] });
+const ofTask = ({ path, tenant }: RestCall): RestBody => ({ tenant, taskId: path['task'] });
+const config = (call: RestCall): RestBody => ({ ...ofTask(call), id: call.path['config'] });
 
-const send = (call: RestCall): SendMessageRequest =>
-  SendMessageRequest.fromJSON({ ...call.body, tenant: call.tenant });
-const one = (call: RestCall) => ({ tenant: call.tenant, id: taskId(call) });
-const config = (call: RestCall) => ({
-  tenant: call.tenant,
-  taskId: taskId(call),
-  id: call.path['config'] ?? '',
-});
-const subscribe = (call: RestCall): Answer => ({
-  events: call.guard.resubscribe(one(call), call.context),
-});
-
-const configs = '/tasks/{task}/pushNotificationConfigs';
+const task = '/tasks/{task}';
+const configs = `${task}/pushNotificationConfigs`;
 
 /** A2A 11.3: every route with the method that it stands for. */
 export const restRoutes: readonly RestRoute[] = [
-  {
-    method: 'POST',
-    path: '/message:send',
-    rpc: 'SendMessage',
-    run: async (call) => {
-      const answer = await call.guard.sendMessage(send(call), call.context);
-      return ok(
-        'status' in answer ? { task: Task.toJSON(answer) } : { message: Message.toJSON(answer) },
-      );
-    },
-  },
-  {
-    method: 'POST',
-    path: '/message:stream',
-    rpc: 'SendStreamingMessage',
-    run: (call) => ({ events: call.guard.sendMessageStream(send(call), call.context) }),
-  },
+  { method: 'POST', path: '/message:send', rpc: 'SendMessage', params: send },
+  { method: 'POST', path: '/message:stream', rpc: 'SendStreamingMessage', params: send },
   {
     method: 'GET',
     path: '/tasks',
     rpc: 'ListTasks',
-    run: async ({ guard, context, url, tenant }) => {
-      const request = listRequest(url, tenant);
-      const page = await guard.listTasks(request, context);
-      return ok(listJson(page, request.includeArtifacts === true));
-    },
+    params: ({ url, tenant }) => listRequest(url, tenant),
   },
   {
     method: 'GET',
-    path: '/tasks/{task}',
+    path: task,
     rpc: 'GetTask',
-    run: async (call) => {
-      const { historyLength } = parseQuery(call.url, historyQuery);
-      const asked = historyLength === undefined ? {} : { historyLength };
-      return ok(Task.toJSON(await call.guard.getTask({ ...one(call), ...asked }, call.context)));
-    },
+    params: (call) => ({ ...one(call), ...parseQuery(call.url, historyQuery) }),
   },
-  {
-    method: 'POST',
-    path: '/tasks/{task}',
-    verb: 'cancel',
-    rpc: 'CancelTask',
-    run: async (call) => {
-      const request = { ...one(call), metadata: undefined };
-      return ok(Task.toJSON(await call.guard.cancelTask(request, call.context)));
-    },
-  },
+  { method: 'POST', path: task, verb: 'cancel', rpc: 'CancelTask', params: one },
   // The standard's text says POST, its protobuf annotations GET.
-  {
-    method: 'GET',
-    path: '/tasks/{task}',
-    verb: 'subscribe',
-    rpc: 'SubscribeToTask',
-    run: subscribe,
-  },
-  {
-    method: 'POST',
-    path: '/tasks/{task}',
-    verb: 'subscribe',
-    rpc: 'SubscribeToTask',
-    run: subscribe,
-  },
+  { method: 'GET', path: task, verb: 'subscribe', rpc: 'SubscribeToTask', params: one },
+  { method: 'POST', path: task, verb: 'subscribe', rpc: 'SubscribeToTask', params: one },
   {
     method: 'POST',
     path: configs,
     rpc: 'CreateTaskPushNotificationConfig',
-    run: async (call) => {
-      const named = { ...call.body, tenant: call.tenant, taskId: taskId(call) };
-      const request = TaskPushNotificationConfig.fromJSON(named);
-      const made = await call.guard.createTaskPushNotificationConfig(request, call.context);
-      return { status: 201, json: TaskPushNotificationConfig.toJSON(made) };
-    },
+    params: (call) => ({ ...call.body, ...ofTask(call) }),
+    status: 201,
   },
   {
     method: 'GET',
     path: configs,
     rpc: 'ListTaskPushNotificationConfigs',
-    run: async (call) => {
-      const { pageSize = 0, pageToken = '' } = parseQuery(call.url, pageQuery);
-      const request = { tenant: call.tenant, taskId: taskId(call), pageSize, pageToken };
-      const page = await call.guard.listTaskPushNotificationConfigs(request, call.context);
-      return ok(configListJson(page));
-    },
+    params: (call) => ({ ...ofTask(call), ...parseQuery(call.url, pageQuery) }),
   },
   {
     method: 'GET',
     path: `${configs}/{config}`,
     rpc: 'GetTaskPushNotificationConfig',
-    run: async (call) => {
-      const found = await call.guard.getTaskPushNotificationConfig(config(call), call.context);
-      return ok(TaskPushNotificationConfig.toJSON(found));
-    },
+    params: config,
   },
   {
     method: 'DELETE',
     path: `${configs}/{config}`,
     rpc: 'DeleteTaskPushNotificationConfig',
-    run: async (call) => {
-      await call.guard.deleteTaskPushNotificationConfig(config(call), call.context);
-      return { status: 204 };
-    },
+    params: config,
+    status: 204,
   },
   {
     method: 'GET',
     path: '/extendedAgentCard',
     rpc: 'GetExtendedAgentCard',
-    run: async ({ guard, context, tenant }) =>
-      ok(AgentCard.toJSON(await guard.getAuthenticatedExtendedAgentCard({ tenant }, context))),
+    params: ({ tenant }) => ({ tenant }),
   },
 ];
-
-const object = z.record(z.string(), z.unknown());
-
-/** The SDK leaves out what is empty, where the standard says that it is always there. */
-function listJson(page: ListTasksResponse, includeArtifacts: boolean): unknown {
-  const { tasks = [], ...others } = object.parse(ListTasksResponse.toJSON(page));
-  const each = z.array(object).parse(tasks);
-  return {
-    nextPageToken: '',
-    pageSize: 0,
-    totalSize: 0,
-    ...others,
-    tasks: includeArtifacts ? each.map((task) => ({ artifacts: [], ...task })) : each,
-  };
-}
-
-const configListJson = (page: ListTaskPushNotificationConfigsResponse): unknown => ({
-  configs: [],
-  ...object.parse(ListTaskPushNotificationConfigsResponse.toJSON(page)),
-});
 
 /** `abc:cancel` → `abc` and `cancel`, where the verb is one of ours. */
 function splitVerb(last: string, verbs: readonly string[]): { id: string; verb?: string } {

@@ -1,21 +1,11 @@
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { TaskState } from '@a2a-js/sdk';
-import { afterEach, describe, expect, it } from 'vitest';
-import { echo, gate, startAgent, wireMessage } from './conformance.ts';
+import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../errors.ts';
+import { echo, gate, wireMessage } from './conformance.ts';
+import { type Agent, start } from './conformance/started.ts';
 import { findRoute, restRoutes } from './rest-routes.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
 
 interface Answer {
   readonly status: number;
@@ -99,7 +89,37 @@ describe('HTTP+JSON', () => {
     expect(list.body).toEqual({ tasks: [], nextPageToken: '', pageSize: 5, totalSize: 0 });
   });
 
+  it('says with 429 and Retry-After that a limit is reached', async () => {
+    const agent = await start(echo);
+    const details = { retryAfterSeconds: 40 };
+    agent.ports.admit = () =>
+      Promise.reject(new ThroughlineError('quota', 'no more this minute', { details }));
+    for (const path of ['message:send', 'v1/message:send']) {
+      const isOld = path.startsWith('v1');
+      const { parts, ...rest } = wireMessage('x');
+      const response = await fetch(agent.url + path, {
+        method: 'POST',
+        headers: { ...json, authorization: agent.keys.alice, 'a2a-version': isOld ? '0.3' : '1.0' },
+        body: JSON.stringify({ message: isOld ? { ...rest, content: parts } : { ...rest, parts } }),
+      });
+      expect([response.status, response.headers.get('retry-after')]).toEqual([429, '40']);
+      expect(await response.text()).toContain('no more this minute');
+    }
+  });
+
+  it('takes the version from the query where no header names one', async () => {
+    const agent = await start(echo);
+    const headers = { 'a2a-version': '' };
+    expect((await ask(agent, 'tasks', { headers })).status).toBe(400);
+    expect((await ask(agent, 'tasks?A2A-Version=1.0', { headers })).status).toBe(200);
+    expect((await ask(agent, 'tasks?A2A-Version=0.3')).status).toBe(200);
+    const other = await ask(agent, 'tasks?A2A-Version=2.0', { headers });
+    expect(JSON.stringify(other.body)).toContain('VERSION_NOT_SUPPORTED');
+  });
+
   it.each([
+    ['context_id', 'context_id=ctx_1'],
+    ['page_size', 'page_size=5'],
     ['pageSize', 'pageSize=0'],
     ['pageSize', 'pageSize=101'],
     ['pageSize', 'pageSize=5x'],

@@ -1,21 +1,25 @@
-import {
-  A2A_CONTENT_TYPE,
-  A2A_PROTOCOL_VERSION,
-  A2A_VERSION_HEADER,
-  StreamResponse,
-} from '@a2a-js/sdk';
+import { A2A_CONTENT_TYPE, A2A_PROTOCOL_VERSION, StreamResponse } from '@a2a-js/sdk';
 import { TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
-import { restFailure } from './errors.ts';
-import { contextOf, echo, readBody, requireMediaType, streamed, type A2aEnv } from './http-call.ts';
+import { failureHeaders, restFailure } from './errors.ts';
+import {
+  contextOf,
+  echo,
+  readBody,
+  requireMediaType,
+  streamed,
+  versionIn,
+  type A2aEnv,
+} from './http-call.ts';
 import { parseIJsonBytes } from './i-json.ts';
 import type { Served } from './json-rpc.ts';
 import { legacyDialect } from './legacy-rest.ts';
+import { methodNamed } from './methods.ts';
 import { checkParams } from './params.ts';
 import { findRoute, type Dialect, type Found, type RestBody } from './rest-routes.ts';
-import { requireVersion, versionOf } from './version.ts';
+import { requireVersion } from './version.ts';
 
 const dialect: Dialect = {
   version: A2A_PROTOCOL_VERSION,
@@ -32,8 +36,7 @@ const pathOf = (c: Context): string => new URL(c.req.url).pathname;
 
 /** The path says it where the version does not: whoever names none is of 0.3. */
 function dialectOf(c: Context): Dialect {
-  const version = versionOf(c.req.header(A2A_VERSION_HEADER));
-  return legacyDialect.speaks(version, pathOf(c)) ? legacyDialect : dialect;
+  return legacyDialect.speaks(versionIn(c), pathOf(c)) ? legacyDialect : dialect;
 }
 
 export const restFailed = (c: Context, error: unknown): Response => {
@@ -41,10 +44,7 @@ export const restFailed = (c: Context, error: unknown): Response => {
   const { body, status } = failure(error);
   return new Response(JSON.stringify(body), {
     status,
-    headers: {
-      'content-type': contentType,
-      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
-    },
+    headers: { 'content-type': contentType, ...failureHeaders(error, status) },
   });
 };
 
@@ -74,16 +74,19 @@ function tenantOf(path: string | undefined, claims: readonly unknown[]): string 
 export function rest({ guard, card, heartbeatMs, maxBytes }: Served) {
   const answer = async (c: Context<A2aEnv>, spoken: Dialect, found: Found): Promise<Response> => {
     const { route, path } = found;
-    const version = versionOf(c.req.header(A2A_VERSION_HEADER));
+    const version = versionIn(c);
     requireVersion(version, spoken.version, card, 'HTTP+JSON');
     const context = contextOf(c, version);
     const body = spoken.request(found, await bodyOf(c, maxBytes));
-    const claims = [new URL(c.req.url).searchParams.get('tenant') ?? undefined, body['tenant']];
+    const { url } = c.req;
+    const claims = [new URL(url).searchParams.get('tenant') ?? undefined, body['tenant']];
     const tenant = tenantOf(path['tenant'], claims);
-    if (route.method === 'POST') checkParams(route.rpc, body);
-    const result = await route.run({ guard, context, url: c.req.url, path, tenant, body });
-    if ('events' in result) {
-      return streamed(c, context, result.events, {
+    const params = route.params({ url, path, tenant, body });
+    checkParams(route.rpc, params);
+    const method = methodNamed(route.rpc);
+    if (method === undefined) throw new ThroughlineError('internal', `no method ${route.rpc}`);
+    if ('events' in method) {
+      return streamed(c, context, method.events(guard, params, context), {
         heartbeatMs,
         show: (event) => ({
           id: event.mark?.seq,
@@ -92,10 +95,12 @@ export function rest({ guard, card, heartbeatMs, maxBytes }: Served) {
         failure: (error) => spoken.failure(error).body,
       });
     }
+    const json = await (route.answer ?? method.answer)(guard, params, context);
     const headers = echo(context);
-    if (result.status === 204) return c.body(null, 204, headers);
-    const text = JSON.stringify(spoken.answer(found, result.json));
-    return c.body(text, result.status, { ...headers, 'content-type': spoken.contentType });
+    const { status = 200 } = route;
+    if (status === 204) return c.body(null, 204, headers);
+    const text = JSON.stringify(spoken.answer(found, json));
+    return c.body(text, status, { ...headers, 'content-type': spoken.contentType });
   };
 
   return async (c: Context<A2aEnv>): Promise<Response> => {

@@ -1,36 +1,10 @@
 import { TaskState } from '@a2a-js/sdk';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { executionOf } from './call.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 import { ThroughlineError } from '../../errors.ts';
-import {
-  alice,
-  echo,
-  gate,
-  rpc,
-  startAgent,
-  wireMessage,
-  type Desk,
-  MemoryPorts,
-} from './conformance.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(50)));
-});
-
-function onlyRecord(ports: MemoryPorts) {
-  const [record] = [...ports.records.values()];
-  if (record === undefined || ports.records.size !== 1) throw new Error('not one record');
-  return record;
-}
+import { alice, echo, gate, rpc, wireMessage, type Desk, MemoryPorts } from './conformance.ts';
+import { onlyRecord, start, type Agent } from './conformance/started.ts';
 
 /** An agent whose work never ends, after it got so far; as if its process had died then. */
 async function deadAgent(state = TaskState.TASK_STATE_WORKING): Promise<Agent> {
@@ -129,7 +103,7 @@ describe('after a restart', () => {
       message: wireMessage('more', { taskId: record?.id }),
       configuration: { returnImmediately: true },
     });
-    while (onlyRecord(ports).state !== 'in-progress') await new Promise(setImmediate);
+    while (onlyRecord({ ports }).state !== 'in-progress') await new Promise(setImmediate);
     const third = await start(
       ({ task, status }) => {
         task();
@@ -140,12 +114,12 @@ describe('after a restart', () => {
     expect(await third.served.resumed).toBe(1);
     const [request] = third.executor.requests;
     expect(request && executionOf(request.context)?.caller).toMatchObject({ id: 'bob' });
-    expect(onlyRecord(ports)).toMatchObject({ owner: 'alice', state: 'completed' });
+    expect(onlyRecord({ ports })).toMatchObject({ owner: 'alice', state: 'completed' });
   });
 
   it('a record that says no more than its owner is run for the owner', async () => {
     const { ports } = await deadAgent();
-    const record = onlyRecord(ports);
+    const record = onlyRecord({ ports });
     const { sender: _, ...body } = Object(record.body);
     ports.records.set(record.id, { ...record, body });
     const agent = await start(echo, { ports });
@@ -156,14 +130,14 @@ describe('after a restart', () => {
 
   it('one of which nobody can say whose it was is not run, and says so', async () => {
     const { ports } = await deadAgent();
-    const { owner: _owner, ...record } = onlyRecord(ports);
+    const { owner: _owner, ...record } = onlyRecord({ ports });
     const { sender: _sender, ...body } = Object(record.body);
     ports.records.set(record.id, { ...record, body });
     const agent = await start(echo, { ports });
     expect(await agent.served.resumed).toBe(0);
     expect(agent.executor.runs).toBe(0);
-    expect(onlyRecord(ports)).toMatchObject({ state: 'failed' });
-    expect(JSON.stringify(onlyRecord(ports).body)).toContain('interrupted');
+    expect(onlyRecord({ ports })).toMatchObject({ state: 'failed' });
+    expect(JSON.stringify(onlyRecord({ ports }).body)).toContain('interrupted');
     expect(ports.seen('task').at(-1)).toMatchObject({ state: 'failed' });
   });
 
@@ -177,7 +151,7 @@ describe('after a restart', () => {
         : list(caller, query);
     const agent = await start(echo, { ports });
     expect(await agent.served.resumed).toBe(1);
-    expect(onlyRecord(ports).state).toBe('completed');
+    expect(onlyRecord({ ports }).state).toBe('completed');
   });
 
   it('a task that was given up while the hub was away goes on when it is back, once', async () => {
@@ -207,11 +181,13 @@ describe('after a restart', () => {
     const sent = { message: wireMessage('go') };
     const answer = await rpc(agent.url, agent.keys.alice, 'SendMessage', sent);
     expect(answer.body.error).toMatchObject({ code: -32_603 });
-    expect(onlyRecord(ports).state).toBe('in-progress');
+    expect(onlyRecord({ ports }).state).toBe('in-progress');
     isAway = false;
     await ended.promise;
-    while (onlyRecord(ports).state !== 'completed') await new Promise(setImmediate);
-    expect(onlyRecord(ports).body).toMatchObject({ artifacts: [{ parts: [{ text: 'again' }] }] });
+    while (onlyRecord({ ports }).state !== 'completed') await new Promise(setImmediate);
+    expect(onlyRecord({ ports }).body).toMatchObject({
+      artifacts: [{ parts: [{ text: 'again' }] }],
+    });
     expect(agent.executor.runs).toBe(2);
   });
 

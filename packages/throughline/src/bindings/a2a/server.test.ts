@@ -5,21 +5,10 @@ import {
   JsonRpcTransportFactory,
   type Client,
 } from '@a2a-js/sdk/client';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { correlationExtension } from '../../model/envelope.ts';
-import { echo, post, rpc, Scripted, startAgent, wireMessage } from './conformance.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
+import { echo, post, rpc, Scripted, wireMessage } from './conformance.ts';
+import { start } from './conformance/started.ts';
 
 /** The SDK's own client, with nothing of ours but an Authorization header. */
 async function sdkClient(url: string, key: string): Promise<Client> {
@@ -160,6 +149,38 @@ describe('what comes over the wire', () => {
     const answer = await post(url, keys.alice, body);
     expect(answer).toMatchObject({ status: 200, body: { error: { code } } });
     expect(ports.writes).toEqual([]);
+  });
+
+  it.each([
+    ['SendMessage', { message: wireMessage('x', { context_id: 123 }) }],
+    ['SendMessage', { message: wireMessage('x', { contextId: 'a', context_id: 'b' }) }],
+    ['SendMessage', { message: wireMessage('x', { reference_task_ids: 'abc' }) }],
+    ['SendMessage', { message: wireMessage('x', { parts: [{ text: 'x', media_type: 1 }] }) }],
+    ['SendMessage', { message: wireMessage('x'), configuration: { history_length: 'x' } }],
+    ['SendStreamingMessage', { message: wireMessage('x', { task_id: [] }) }],
+    ['ListTasks', { context_id: ['a'] }],
+    ['ListTasks', { page_size: 7 }],
+    ['CreateTaskPushNotificationConfig', { task_id: 7, url: 'https://hooks.example' }],
+  ])('lets nothing past the checks of %s by the names of protobuf: %j', async (method, params) => {
+    const { url, keys, ports, executor } = await start(echo);
+    ports.policy = 'adopt';
+    const { body } = await rpc(url, keys.alice, method, params);
+    expect(body.error).toMatchObject({
+      code: -32_602,
+      message: expect.stringMatching(/_[a-z]+: must be written [a-z]+[A-Z]/),
+    });
+    expect([ports.writes, executor.runs]).toEqual([[], 0]);
+  });
+
+  it('takes the version from the query where no header names one', async () => {
+    const { url, keys } = await start(echo);
+    const versions: unknown[] = [];
+    for (const query of ['', '?A2A-Version=1.0']) {
+      const headers = { 'a2a-version': '' };
+      const { body } = await rpc(url + query, keys.alice, 'ListTasks', {}, headers);
+      versions.push(body.error?.code ?? body.result?.['totalSize']);
+    }
+    expect(versions).toEqual([-32_601, 0]);
   });
 
   it('takes a method without parameters where it needs none', async () => {

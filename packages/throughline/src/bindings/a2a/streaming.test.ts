@@ -1,32 +1,8 @@
 import { TaskState, TaskStatus } from '@a2a-js/sdk';
 import { AgentEvent } from '@a2a-js/sdk/server';
-import { afterEach, describe, expect, it } from 'vitest';
-import { all, gate, rpc, startAgent, stream, wireMessage } from './conformance.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
-
-const send = (agent: Agent, text = 'x'): ReturnType<typeof rpc> =>
-  rpc(agent.url, agent.keys.alice, 'SendMessage', { message: wireMessage(text) });
-const sendNow = (agent: Agent): ReturnType<typeof rpc> =>
-  rpc(agent.url, agent.keys.alice, 'SendMessage', {
-    message: wireMessage('x'),
-    configuration: { returnImmediately: true },
-  });
-const onlyRecord = ({ ports }: Agent) => {
-  const [record] = [...ports.records.values()];
-  if (record === undefined || ports.records.size !== 1) throw new Error('not one record');
-  return record;
-};
+import { describe, expect, it } from 'vitest';
+import { all, gate, stream, wireMessage } from './conformance.ts';
+import { onlyRecord, send, sendNow, start } from './conformance/started.ts';
 
 describe('a reader', () => {
   it('that hangs up does not stop the task', async () => {

@@ -13,23 +13,13 @@ import {
 } from '@a2a-js/sdk/client';
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 import { A2AError, TaskNotFoundError, UnsupportedOperationError } from '@a2a-js/sdk/errors';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
-import { all, alice, echo, gate, Scripted, startAgent, wireMessage } from './conformance.ts';
+import { all, alice, echo, gate, Scripted, wireMessage } from './conformance.ts';
+import { type Agent, startWithGrpc as start } from './conformance/started.ts';
 import { fromA2aError } from './errors.ts';
 import { peerTransports, type PeerTransport } from './peer-transport.ts';
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const open: Agent[] = [];
-const start = async (...[script, options]: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(script, { grpc: {}, ...options });
-  open.push(agent);
-  return agent;
-};
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
 
 const factories: Readonly<Record<PeerTransport, TransportFactory>> = {
   jsonrpc: new JsonRpcTransportFactory(),
@@ -307,6 +297,27 @@ describe.each(peerTransports)('an agent over %s', (kind) => {
     const error = await refused(call);
     expect(['too-large', 'quota', 'invalid']).toContain(fromA2aError(error, 'peer').code);
     expect(agent.ports.writes).toEqual([]);
+  });
+
+  it('says that a limit is reached, and when it pays to come again', async () => {
+    const agent = await start(echo);
+    const details = { retryAfterSeconds: 40 };
+    const quota = new ThroughlineError('quota', 'no more this minute', {
+      details,
+      retryable: true,
+    });
+    agent.ports.admit = () => Promise.reject(quota);
+    const client = await transportTo(agent, kind);
+    const error = await refused(client.sendMessage(request('x'), by(agent.keys.alice)));
+    expect(fromA2aError(error, 'peer').code).toBe('quota');
+    const metadata = expect.objectContaining({ retryAfterSeconds: '40' });
+    const info = expect.objectContaining({ reason: 'RESOURCE_EXHAUSTED', metadata });
+    const places = {
+      jsonrpc: { envelopeCode: -32_000, data: [info] },
+      'http-json': { statusCode: 429 },
+      grpc: { status: 8 },
+    };
+    expect(error).toMatchObject(places[kind]);
   });
 
   it('tells nobody what went wrong inside', async () => {
