@@ -1,4 +1,5 @@
 import type { IncomingMessage, MessageHandler } from './handler.ts';
+import { answerSchema, checkValue } from './handler-values.ts';
 import type { Work } from './work.ts';
 
 /** How a task stands whose agent waits to be told. */
@@ -18,6 +19,7 @@ export async function doMessage(
     },
   });
   if (io.signal.aborted) return;
+  checkValue(answerSchema, answer, 'The answer of the handler');
   if (answer.parts !== undefined && answer.parts.length > 0) {
     publisher.value('answer', answer.parts);
   }

@@ -2,6 +2,7 @@ import type { AgentContext } from '../model/agent-context.ts';
 import { carriedTrace, traceIdOf } from '../telemetry/trace.ts';
 import { gradedOutputs, gradeOwn } from './grade-own.ts';
 import type { AgentHandler, HandlerIo, HandlerResult } from './handler.ts';
+import { checkValue, resultSchema } from './handler-values.ts';
 import { Beside } from './beside.ts';
 import { asking } from './do-message.ts';
 import { reasonOf, type Work } from './work.ts';
@@ -76,6 +77,7 @@ export async function doSubtask(
     const running = async () => handler(structuredClone(context), handlerIo);
     const result = (await Promise.race([question.promise, running()])) ?? {};
     if (result === stillAsking) return;
+    checkValue(resultSchema, result, 'What the handler gave back');
     returned = progress.end(await checked(result), [...outputs.refs.keys()], traceRefs());
   } catch (error) {
     if (io.signal.aborted) return;

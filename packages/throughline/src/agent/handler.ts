@@ -62,7 +62,10 @@ export interface HandlerIo extends WorkIo {
    * once, in their order. So ask before doing what may not be done twice.
    */
   ask(question: string): Promise<string>;
-  /** A todo item is done; told to the Master at once. Only items of this AgentContext. */
+  /**
+   * A todo item is done; told to the Master at once. Only items of this AgentContext, and of all of them
+   * 131,072 characters: what is longer is an output.
+   */
   itemDone(itemId: string, abstract: string): Promise<void>;
   /** What a model used for this subtask; told to the Master beside what is returned, also on failure. */
   spent(usage: ModelSpent): void;

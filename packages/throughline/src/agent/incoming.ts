@@ -50,6 +50,7 @@ export function readContext(
       `AgentID: this AgentContext is for another agent than ${self}.`,
     );
   }
+  checkDistinct(context.data);
   const given = part.metadata?.[contentAccessKey] ?? metadata?.[contentAccessKey];
   if (given === undefined) return { context: context.data };
   const access = contentAccessSchema.safeParse(given);
@@ -60,4 +61,16 @@ export function readContext(
     );
   }
   return { context: context.data, access: access.data };
+}
+
+/** Of two with one id, nobody could say which is meant. */
+function checkDistinct({ ContextItems, todoItems, EvaluationPolicy }: AgentContext): void {
+  const lists = [
+    ['ContextItems', ContextItems.map(({ ContextID }) => ContextID)],
+    ['todoItems', todoItems.map(({ itemID }) => itemID)],
+    ['SuccessCriteria', EvaluationPolicy.SuccessCriteria.map(({ CriterionID }) => CriterionID)],
+  ] as const;
+  const list = lists.find(([, ids]) => new Set(ids).size < ids.length);
+  if (list === undefined) return;
+  throw new ThroughlineError('invalid', `${list[0]}: an id is there twice; give each its own.`);
 }

@@ -9,6 +9,7 @@ import { foreignId } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import type { ForeignContent } from '../transports/index.ts';
 import type { FetchedContent } from './handler.ts';
+import { checkValue } from './handler-values.ts';
 import type { IncomingContext } from './incoming.ts';
 import type { AgentPorts } from './ports.ts';
 import type { ProofKey } from './proof-key.ts';
@@ -151,6 +152,7 @@ export class Outputs {
       throw new ThroughlineError('invalid', 'An output needs a name that is one path segment.');
     }
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+    checkValue(z.instanceof(Uint8Array), bytes, `The content of output ${name}`);
     if (bytes.length > limits.contentBytes) {
       throw new ThroughlineError(
         'too-large',

@@ -177,6 +177,10 @@ const ended = async (
   return world.send(url, parts, { metadata: access?.(metadata) ?? metadata });
 };
 
+/** JSON has no word for it. */
+const revived = (key: string, value: unknown): unknown =>
+  key === 'confidence' && value === null ? Number.NaN : value;
+
 const foreign: AgentHandler = async (_, io) => {
   await io.fetch('res_00000000000000000000000000');
 };
@@ -232,6 +236,51 @@ describe('an agent refuses', () => {
     const task = await ended((_, io) => io.itemDone('two', 'x'));
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(saidBy(task)).toMatch(/There is no item two/);
+  });
+
+  it.each<[string, (context: AgentContext) => Partial<AgentContext>]>([
+    ['ContextItems', ({ ContextItems: all }) => ({ ContextItems: [...all, ...all] })],
+    ['todoItems', ({ todoItems: all }) => ({ todoItems: [...all, ...all] })],
+  ])('an AgentContext whose %s have one id twice', async (field, change) => {
+    const task = await ended(read, (context) => ({ ...context, ...change(context) }));
+    expect(task.status.state).toBe('TASK_STATE_REJECTED');
+    expect(saidBy(task)).toBe(`${field}: an id is there twice; give each its own.`);
+  });
+
+  it.each<[string, unknown]>([
+    ['a confidence above 1', { confidence: 7 }],
+    ['a confidence that is no number', { confidence: Number.NaN }],
+    ['evidence that is no list', { criteria: [{ id: 'read', passed: true, evidence: 'all' }] }],
+    ['a verdict in words', { criteria: [{ id: 'read', passed: 'yes', evidence: [] }] }],
+    ['a word', 'done'],
+  ])('to return %s, and tells its operator', async (_, result) => {
+    const task = await ended(() => JSON.parse(JSON.stringify(result), revived));
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(returnedBy(task)?.EvaluationResult).toMatchObject({ Status: 'failed', Confidence: 0 });
+    expect(String(world.faults[0])).toMatch(/What the handler gave back is not usable/);
+  });
+
+  it('to tell of an item what is no text, or has no end', async () => {
+    const number = await ended((_, io) => io.itemDone('one', JSON.parse('42')));
+    expect(number.status.state).toBe('TASK_STATE_FAILED');
+    const endless = await ended((_, io) => io.itemDone('one', 'x'.repeat(50_000_000)));
+    expect(saidBy(endless)).toMatch(/put out what is long, and tell its gist/);
+    expect(returnedBy(endless)?.KeyInformation).toEqual([]);
+  });
+
+  it('to put out what is neither text nor bytes', async () => {
+    const task = await ended(async (_, io) => {
+      await io.output('table', 'application/json', JSON.parse('{"rows":[]}'));
+    });
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(String(world.faults[0])).toMatch(/The content of output table is not usable/);
+  });
+
+  it('to answer a message with what is no answer', async () => {
+    const { url } = await world.serve({ onMessage: () => JSON.parse('{"text": 5}') });
+    const task = await world.send(url, [{ text: 'hello' }]);
+    expect(task.status.state).toBe('TASK_STATE_FAILED');
+    expect(String(world.faults[0])).toMatch(/The answer of the handler is not usable/);
   });
 
   it('to show a caller what broke inside', async () => {
