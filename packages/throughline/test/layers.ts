@@ -30,15 +30,7 @@ const portable: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   model: ['zod'],
   graph: [],
-  handover: [
-    '@joplin/turndown-plugin-gfm',
-    '@toon-format/toon',
-    'ajv',
-    'gpt-tokenizer',
-    're2js',
-    'sbd',
-    'turndown',
-  ],
+  handover: ['@toon-format/toon', 'ajv', 'gpt-tokenizer', 'htmlparser2', 're2js', 'sbd'],
   client: ['zod'],
   index: [],
 };

@@ -17,6 +17,8 @@ export function markdownOf(work: Work): string | undefined {
     work.found = { kind: 'whole', because: 'a pinned fact is in its markup' };
   } else {
     work.markdown = converted.markdown;
+    const { leftOut } = converted;
+    if (leftOut.length > 0) work.notes.push(`Left out of the page: ${leftOut.join(', ')}.`);
   }
   return work.markdown;
 }

@@ -44,7 +44,7 @@ describe('HTML', () => {
   });
 
   it('is extracted from as Markdown where it must be shorter still', () => {
-    const { items, report } = reduced(page, 0.2);
+    const { items, report } = reduced(page, 0.17);
     expect(items[0]?.text).toContain('cash back & has no fee.');
     expect(items[0]?.text).not.toContain('sisters');
     expect(report.items[0]).toMatchObject({ did: 'extracted', strategy: 'bm25' });
@@ -57,6 +57,38 @@ describe('HTML', () => {
     expect(held.items[0]?.text).toBe(page);
     expect(held.report.items[0]?.notes.join()).toContain('a pinned fact is in its markup');
     expect(held.report.missed).toBeDefined();
+  });
+
+  it('names what it left out of the page', () => {
+    expect(reduced(page, 0.6).report.items[0]?.notes).toEqual([
+      'Left out of the page: style, script.',
+    ]);
+  });
+
+  it.each([
+    ['<ul><li>a<ul><li>b<li>c</ul><li>d</ul>', '- a\n  - b\n  - c\n- d'],
+    ['<ol start=3><li>x<li>y</ol>', '3. x\n4. y'],
+    ['<pre>  x = "a. B"\n```\n</pre>', '````\n  x = "a. B"\n```\n````'],
+    ['<p>by <b>three</b> <i>sisters</i><br>of  x_y', 'by three sisters\nof x_y'],
+    ['<a href="/fees">Fees</a> <a href="#top">top</a>', '[Fees](/fees) top'],
+    ['<table><tr><th>A<th>B<tr><td>1<td>2 | 3', '| A | B |\n| --- | --- |\n| 1 | 2 \\| 3 |'],
+    [
+      '<table><tr><td>menu<td><table><tr><td>a<td>b<tr><td>c<td>d',
+      'menu\n\n| a | b |\n| --- | --- |\n| c | d |',
+    ],
+    ['<p hidden>said all the same</p>', 'said all the same'],
+  ])('%s is written as Markdown', (html, markdown) => {
+    expect(htmlToMarkdown(html)).toEqual({ markdown, leftOut: [] });
+  });
+
+  it.each([
+    ['<tr><td>a<td>b', 3],
+    ['x<li>', 3],
+    ['x\n\n&nbsp;\n', 1],
+    ['<b> a </b>', 2],
+  ])('of a stranger is read to the end when it repeats %j', (piece, words) => {
+    const converted = htmlToMarkdown(`<table><ul><li>${piece.repeat(60_000)}`);
+    expect('markdown' in converted && converted.markdown.length).toBeGreaterThan(words);
   });
 
   it('of a stranger is read in bounded time', () => {
