@@ -1,42 +1,21 @@
 import { createHash } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { returnedBy, saidBy, World } from './conformance.ts';
 import { contentAccessKey } from '../model/content.ts';
+import { listed, OtherStores } from '../transports/conformance.ts';
 import { createForeignContent, type ForeignOptions } from '../transports/index.ts';
 import type { AgentHandler, MessageHandler } from './handler.ts';
 
-const closing: Server[] = [];
+const others = new OtherStores();
 let world: World;
 beforeEach(async () => {
   world = await World.open();
 });
 afterEach(async () => {
-  for (const server of closing.splice(0)) server.close();
+  others.close();
   await world.close();
 });
 
-/** A store of somebody else on loopback; gives its port. */
-async function store(listener: RequestListener): Promise<number> {
-  const server = createServer(listener);
-  closing.push(server);
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  server.listen(0, '127.0.0.1', () => resolve(undefined));
-  await promise;
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-/** The name of a store that is listed, on this machine and without TLS, as only a test has it. */
-const listed: ForeignOptions = {
-  hosts: ['store.test'],
-  plainHttpHosts: ['store.test'],
-  allowAddresses: ['127.0.0.1'],
-  ports: 'any',
-  resolve: () => Promise.resolve(['127.0.0.1']),
-  totalMs: 2_000,
-};
 const onMessage: MessageHandler = () => ({ text: 'hello' });
 const handler: AgentHandler = async (context, io) => {
   const content = await io.fetch(context.ContextItems[0]?.ContextID ?? '');
@@ -61,7 +40,7 @@ async function handed(uri: string, text: string, foreign?: ForeignOptions) {
 describe('an agent that is handed foreign content', () => {
   it('reads it from a store that is listed, and shows that store no token of the hub', async () => {
     const seen: string[] = [];
-    const port = await store((request, response) => {
+    const port = await others.open((request, response) => {
       seen.push(JSON.stringify(request.headers));
       response.end('terms');
     });
@@ -72,7 +51,7 @@ describe('an agent that is handed foreign content', () => {
   });
 
   it('takes nothing that is not what was handed over', async () => {
-    const port = await store((_request, response) => response.end('other'));
+    const port = await others.open((_request, response) => response.end('other'));
     const { task } = await handed(`http://store.test:${port}/x`, 'terms', listed);
     expect(task.status.state).toBe('TASK_STATE_FAILED');
     expect(saidBy(task)).toContain('not what was handed over');
@@ -82,7 +61,7 @@ describe('an agent that is handed foreign content', () => {
 
   it('asks nobody outside unless a store is listed', async () => {
     let asked = 0;
-    const port = await store((_request, response) => {
+    const port = await others.open((_request, response) => {
       asked += 1;
       response.end('terms');
     });

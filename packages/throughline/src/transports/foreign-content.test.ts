@@ -1,34 +1,14 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../errors.ts';
+import { listed, OtherStores } from './conformance.ts';
 import { createForeignContent, type ForeignOptions } from './index.ts';
 
-const closing: Server[] = [];
+const others = new OtherStores();
 afterEach(() => {
-  for (const server of closing.splice(0)) server.close();
+  others.close();
 });
 
-/** A store of somebody else on loopback; gives its port. */
-async function store(listener: RequestListener): Promise<number> {
-  const server = createServer(listener);
-  closing.push(server);
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  server.listen(0, '127.0.0.1', () => resolve(undefined));
-  await promise;
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-/** The name of a store that is listed, on this machine and without TLS, as only a test has it. */
-const listed: ForeignOptions = {
-  hosts: ['store.test'],
-  plainHttpHosts: ['store.test'],
-  allowAddresses: ['127.0.0.1'],
-  ports: 'any',
-  resolve: () => Promise.resolve(['127.0.0.1']),
-  totalMs: 2_000,
-};
 const codeOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'read',
@@ -40,7 +20,7 @@ const read = (uri: string, options: Partial<ForeignOptions> = {}, size = 100) =>
 describe('content in another store', () => {
   it('is read from a host that is listed, with the token of that store alone', async () => {
     const seen: IncomingMessage['headers'][] = [];
-    const port = await store((request, response) => {
+    const port = await others.open((request, response) => {
       seen.push(request.headers);
       response.setHeader('Content-Type', 'text/plain').end('terms');
     });
@@ -70,7 +50,7 @@ describe('content in another store', () => {
 
   it('is not read from a private or link-local address, whatever name it has', async () => {
     let asked = 0;
-    const port = await store((_request, response) => {
+    const port = await others.open((_request, response) => {
       asked += 1;
       response.end('x');
     });
@@ -85,7 +65,7 @@ describe('content in another store', () => {
   it('is read from the address that was judged, also when the name means another a moment later', async () => {
     const answers = [['127.0.0.1'], ['10.0.0.1']];
     let asked = 0;
-    const port = await store((_request, response) => response.end('judged'));
+    const port = await others.open((_request, response) => response.end('judged'));
     const resolve = () => Promise.resolve(answers[asked++] ?? []);
     const { bytes } = await read(`http://store.test:${port}/x`, { resolve });
     expect(Buffer.from(bytes).toString()).toBe('judged');
@@ -98,11 +78,11 @@ describe('content in another store', () => {
 
   it('is not looked for where a redirect leads off the list', async () => {
     let inside = 0;
-    const hidden = await store((_request, response) => {
+    const hidden = await others.open((_request, response) => {
       inside += 1;
       response.end('secret');
     });
-    const port = await store((request, response) => {
+    const port = await others.open((request, response) => {
       const target =
         request.url === '/loopback'
           ? `http://127.0.0.1:${hidden}/`
@@ -128,12 +108,12 @@ describe('content in another store', () => {
     [429, 'unavailable'],
     [500, 'unavailable'],
   ])('that is answered with %i is %s', async (status, code) => {
-    const port = await store((_request, response) => response.writeHead(status).end('why'));
+    const port = await others.open((_request, response) => response.writeHead(status).end('why'));
     expect(await codeOf(read(`http://store.test:${port}/x`))).toBe(code);
   });
 
   it('is not read beyond what was handed over, nor waited for without end', async () => {
-    const port = await store((request, response) => {
+    const port = await others.open((request, response) => {
       if (request.url === '/slow') response.write('x');
       else response.end('x'.repeat(101));
     });

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createForeignContent, type ForeignOptions } from '../../agent/index.ts';
 import type { ForeignStores, OfferedContent, RunReport } from '../../master/index.ts';
+import { listed, OtherStores } from '../../transports/conformance.ts';
 import { Handing, notes, reader, reading } from './conformance.ts';
 
 let world: Handing;
-const servers: Server[] = [];
+const others = new OtherStores();
 /** What stores were asked: path and token. */
 const asked: [path: string | undefined, token: unknown][] = [];
 beforeEach(async () => {
@@ -16,31 +16,19 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await world.close();
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
+  others.close();
 });
 
 /** A store of somebody else; gives its origin, by a name that only the tests resolve. */
 async function store(answer: RequestListener | string): Promise<string> {
-  const server = createServer((request, response) => {
+  const port = await others.open((request, response) => {
     asked.push([request.url, request.headers['throughline-content-token']]);
     if (typeof answer === 'string') response.end(answer);
     else answer(request, response);
   });
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  const address = server.address();
-  return `http://store.test:${typeof address === 'object' ? address?.port : ''}`;
+  return `http://store.test:${port}`;
 }
 
-/** The store is listed, on this machine and without TLS, as only a test has it. */
-const listed: ForeignOptions = {
-  hosts: ['store.test'],
-  plainHttpHosts: ['store.test'],
-  allowAddresses: ['127.0.0.1'],
-  ports: 'any',
-  resolve: () => Promise.resolve(['127.0.0.1']),
-  totalMs: 2_000,
-};
 const stores = (
   more: Partial<ForeignStores> = {},
   options: Partial<ForeignOptions> = {},
