@@ -153,6 +153,16 @@ describe('the bytes of offloaded content', () => {
     expect(await story.objects()).toHaveLength(1);
   });
 
+  it('go with their case, however many they are', async () => {
+    const story = await Story.begin();
+    for (let i = 0; i < 501; i++) await story.put(`piece ${i}`);
+    await story.scene.hub.eraseCase(priya, story.activity);
+    for (let pass = 0; pass < 2; pass++) await story.scene.hub.sweep();
+    expect(await story.objects()).toEqual([]);
+    const { used } = await story.scene.hub.quotaReport({ ...boss, tenant: desk.tenant }, desk.id);
+    expect(used).toMatchObject({ tenant: { bytes: 0 }, principal: { bytes: 0 } });
+  });
+
   it('go with their case, at once, or later when the place is away', async () => {
     const story = await Story.begin();
     const ref = await story.put('terms');

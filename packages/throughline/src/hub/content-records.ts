@@ -7,6 +7,9 @@ import type { Deps } from './deps.ts';
 import type { Quotas, Stored } from './quotas.ts';
 import { Records, type Kept } from './records.ts';
 
+/** Records that are read at a time. */
+const page = 500;
+
 const shapeSchema = z.object({
   activity: z.string(),
   size: z.int(),
@@ -96,14 +99,24 @@ export class ContentEnd {
   /** All of a case, whose records are dropped by whoever erases it. */
   async ofCase(writer: StoreWriter, activity: string): Promise<void> {
     const box = await this.#deps.vault.caseBox(writer, activity);
-    const query = { index: { activity }, limit: 100_000 };
-    const found = await contentNotes.find(writer, () => box, query);
-    const stored = found.flatMap(({ content, shape }) =>
-      content === undefined ? [] : [storedBy(content, shape.size)],
-    );
-    await this.#quotas.release(writer, stored);
-    for (const { key } of await writer.records({ kind: objectKind, ...query })) {
-      await this.#objects.doom(writer, key);
+    const query = { index: { activity }, ascending: true, limit: page };
+    for (let after: ContentNote | undefined, isEnd = false; !isEnd;) {
+      const found = await contentNotes.find(writer, () => box, {
+        ...query,
+        ...(after && { after }),
+      });
+      const stored = found.flatMap(({ content, shape }) =>
+        content === undefined ? [] : [storedBy(content, shape.size)],
+      );
+      await this.#quotas.release(writer, stored);
+      after = found.at(-1);
+      isEnd = found.length < page;
+    }
+    // One that is doomed is of no case any more.
+    for (let isEnd = false; !isEnd;) {
+      const found = await writer.records({ kind: objectKind, ...query });
+      for (const { key } of found) await this.#objects.doom(writer, key);
+      isEnd = found.length < page;
     }
   }
 }
