@@ -1,4 +1,4 @@
-import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { echo, post, startAgent, wireMessage } from './conformance.ts';
@@ -8,10 +8,15 @@ import { restRoutes } from './rest-routes.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 let agent: Awaited<ReturnType<typeof startAgent>>;
+let grpc: Client;
 beforeAll(async () => {
   agent = await startAgent(echo, { grpc: {}, bodyLimit: 100_000 });
+  grpc = new Client(agent.served.grpcAddress ?? '', credentials.createInsecure());
 });
-afterAll(() => agent.served.close(100));
+afterAll(async () => {
+  grpc.close();
+  await agent.served.close(100);
+});
 
 const methods = [
   'SendMessage',
@@ -92,6 +97,33 @@ const params = fc.oneof(
   ),
 );
 
+const grpcCall = (
+  version: string,
+  path: string,
+  bytes: Uint8Array,
+): Promise<{ code: number; details: string }> => {
+  const metadata = Metadata.fromHttp2Headers({
+    authorization: agent.keys.alice,
+    'a2a-version': version,
+  });
+  return new Promise((resolve) => {
+    grpc.makeUnaryRequest(
+      path,
+      (value: Uint8Array) => Buffer.from(value),
+      (value: Buffer) => value,
+      bytes,
+      metadata,
+      (error) => resolve(error ?? { code: 0, details: '' }),
+    );
+  });
+};
+
+/** A message of which nothing is there but its id and its context's, in the bytes of both versions. */
+const messageIn = (contextId: readonly number[]): number[] => {
+  const fields = [0x0a, 1, 0x6d, 0x12, contextId.length, ...contextId];
+  return [0x0a, fields.length, ...fields];
+};
+
 const runs = { numRuns: 300, seed: 20 };
 const inside = /Cannot read|is not a function|undefined \(|at .*\.ts:|node_modules/;
 
@@ -149,34 +181,37 @@ describe('bodies that nobody meant', () => {
     ['1.0', 'lf.a2a.v1.A2AService', methods.filter((name) => !name.includes('/'))],
     ['0.3', 'a2a.v1.A2AService', legacyCalls],
   ])('over gRPC of %s get a code of their own', async (version, service, calls) => {
-    const client = new Client(agent.served.grpcAddress ?? '', credentials.createInsecure());
-    const metadata = new Metadata();
-    metadata.set('authorization', agent.keys.alice);
-    metadata.set('a2a-version', version);
-    const call = (method: string, bytes: Uint8Array): Promise<ServiceError | undefined> =>
-      new Promise((resolve) => {
-        client.makeUnaryRequest(
-          `/${service}/${method}`,
-          (value: Uint8Array) => Buffer.from(value),
-          (value: Buffer) => value,
-          bytes,
-          metadata,
-          (error) => resolve(error ?? undefined),
-        );
-      });
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...calls),
         fc.uint8Array({ maxLength: 200 }),
         async (method, bytes) => {
-          const error = await call(method, bytes);
-          expect(error?.details ?? '').not.toMatch(/Cannot read|\.ts:|node_modules/);
+          const { details } = await grpcCall(version, `/${service}/${method}`, bytes);
+          expect(details).not.toMatch(/Cannot read|\.ts:|node_modules/);
         },
       ),
       runs,
     );
-    client.close();
   });
+
+  it.each([
+    ['1.0', 'lf.a2a.v1.A2AService'],
+    ['0.3', 'a2a.v1.A2AService'],
+  ])(
+    'over gRPC of %s are not read as another id where one is no UTF-8',
+    async (version, service) => {
+      const codes: unknown[] = [];
+      for (const id of [
+        [0x61, 0xff],
+        [0x61, 0xc3, 0xa9],
+      ]) {
+        const bytes = Uint8Array.from(messageIn(id));
+        codes.push((await grpcCall(version, `/${service}/SendMessage`, bytes)).code);
+      }
+      // The second is read, and lacks what a message needs.
+      expect(codes).toEqual([13, 3]);
+    },
+  );
 
   it('leave the memory as it was', async () => {
     const body = JSON.stringify({

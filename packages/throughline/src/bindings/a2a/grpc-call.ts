@@ -2,14 +2,14 @@ import { A2A_VERSION_HEADER, Extensions, HTTP_EXTENSION_HEADER, type AgentCard }
 import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
 import type { A2AError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
-import type { Metadata } from '@grpc/grpc-js';
+import type { Metadata, ServiceDefinition } from '@grpc/grpc-js';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension } from '../../model/envelope.ts';
 import { limits } from '../../model/limits.ts';
 import { authenticated, callContext } from './call.ts';
 import { grpcCodeFor, toA2aError } from './errors.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
-import { parseIJson } from './i-json.ts';
+import { decodeUtf8, parseIJson } from './i-json.ts';
 import { parseCursor } from './marks.ts';
 import { checkParams } from './params.ts';
 import type { A2aPorts } from './ports.ts';
@@ -49,6 +49,21 @@ export async function grpcContext(
   }
   return context;
 }
+
+/**
+ * A service that reads no text but UTF-8. Read as it comes, what is none becomes U+FFFD, and two ids
+ * become one. The SDK's decoders take a reader in place of bytes.
+ */
+export const strictUtf8 = ({ wire }: GrpcPackages, service: ServiceDefinition): ServiceDefinition =>
+  Object.fromEntries(
+    Object.entries(service).map(([name, method]) => {
+      const requestDeserialize = (bytes: Buffer): unknown =>
+        Reflect.apply(method.requestDeserialize, undefined, [
+          new wire.BinaryReader(bytes, decodeUtf8),
+        ]);
+      return [name, { ...method, requestDeserialize }];
+    }),
+  );
 
 /** What JSON would write as null, in silence. */
 function finite(_key: string, value: unknown): unknown {

@@ -3,6 +3,9 @@ import { limits } from '../../model/limits.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Throws TypeError for what is no UTF-8. */
+export const decodeUtf8 = (bytes: Uint8Array): string => decoder.decode(bytes);
+
 const refuse = (what: string, at: number): never => {
   throw new ThroughlineError('invalid', `the JSON has ${what} at character ${at}; send I-JSON`, {
     details: { at },
@@ -126,7 +129,7 @@ function checkPieces(text: string, depth: number): void {
 export function parseIJsonBytes(bytes: Uint8Array, depth?: number): unknown {
   let text: string;
   try {
-    text = decoder.decode(bytes);
+    text = decodeUtf8(bytes);
   } catch (error) {
     throw new SyntaxError('not UTF-8', { cause: error });
   }

@@ -1,5 +1,6 @@
 import { ThroughlineError } from '../../errors.ts';
 import { limits } from '../../model/limits.ts';
+import { strictUtf8 } from './grpc-call.ts';
 import { grpcPackages } from './grpc-packages.ts';
 import { grpcService } from './grpc-service.ts';
 import type { GrpcTarget } from './grpc-target.ts';
@@ -45,8 +46,13 @@ export async function openGrpc(options: GrpcOptions = {}): Promise<ServedGrpc> {
     'grpc.keepalive_time_ms': pingMs,
   });
   const target = Promise.withResolvers<GrpcTarget>();
-  server.addService(service.A2AService, grpcService(packages, target.promise));
-  server.addService(legacy.LegacyA2AService, legacyGrpcService(packages, target.promise));
+  const services = [
+    [service.A2AService, grpcService],
+    [legacy.LegacyA2AService, legacyGrpcService],
+  ] as const;
+  for (const [definition, handlers] of services) {
+    server.addService(strictUtf8(packages, definition), handlers(packages, target.promise));
+  }
   const credentials =
     tls === undefined
       ? grpc.ServerCredentials.createInsecure()
