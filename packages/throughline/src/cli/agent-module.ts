@@ -1,4 +1,6 @@
+import { stat } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import {
@@ -13,7 +15,9 @@ import { shortText } from '../model/ids.ts';
 import type { Principal } from '../model/principal.ts';
 import { connectAgent, type Connection } from './wire.ts';
 
-const isFunction = (value: unknown): boolean => typeof value === 'function';
+/** A class can't be called, which would come up at the first task. */
+const isFunction = (value: unknown): boolean =>
+  typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value));
 const handler = z.custom<AgentHandler>(isFunction, 'must be a function').optional();
 const onMessage = z.custom<MessageHandler>(isFunction, 'must be a function').optional();
 const card = z
@@ -22,7 +26,9 @@ const card = z
   .optional();
 const agentSchema = z.looseObject({ handler, onMessage, card });
 const moduleSchema = agentSchema.extend({
-  default: z.union([z.custom<AgentHandler>(isFunction), agentSchema]).optional(),
+  default: z
+    .union([z.custom<AgentHandler>(isFunction), agentSchema], 'must be a function or hold one')
+    .optional(),
 });
 
 /** What a file says that it is as an agent. */
@@ -39,9 +45,13 @@ export interface AgentModule {
  *
  * @throws ThroughlineError `invalid` naming the file and what is missing.
  */
-export async function loadAgentModule(path: string, folder = '.'): Promise<AgentModule> {
+export async function loadAgentModule(
+  path: string,
+  folder = '.',
+  loadMs = 30_000,
+): Promise<AgentModule> {
   const file = resolve(folder, path);
-  const loaded: unknown = await import(pathToFileURL(file).href).catch((cause: unknown) => {
+  const loaded: unknown = await inTime(loadMs, imported(file)).catch((cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new ThroughlineError('invalid', `${path}: can’t be loaded: ${why}`, { cause });
   });
@@ -65,6 +75,20 @@ export async function loadAgentModule(path: string, folder = '.'): Promise<Agent
     onMessage: agent.onMessage,
     card: { name, description: `The agent of ${name}`, version: '1.0.0', ...given(agent.card) },
   };
+}
+
+async function imported(file: string): Promise<unknown> {
+  if (!(await stat(file)).isFile()) throw new Error('it is no file');
+  return import(pathToFileURL(file).href);
+}
+
+/** A file that waits for what never comes would leave nothing to do, and Node ends without a word. */
+async function inTime<T>(ms: number, loading: Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const over = sleep(ms, undefined, late).then(() => {
+    throw new Error(`it is not done after ${ms} ms; something in it is awaited`);
+  });
+  return Promise.race([loading, over]).finally(() => late.abort());
 }
 
 /** What is there of it: an absent field must not hide a default. */

@@ -47,6 +47,8 @@ export const agentCommand = (surroundings: Surroundings): Command =>
       const out = outputOf(surroundings, options);
       const hub = hubOf(options);
       const onFault = (error: unknown): void => out.note(faultText(error));
+      // Of a handler that forgot it. It would end all other work, and be taken up to do so again.
+      process.on('unhandledRejection', onFault);
       const isWorkflow = /\.ya?ml$/i.test(path);
       const serve = isWorkflow ? await workflowAgent(path, given) : await moduleAgent(path, given);
       const { agentKey } = await import('../agent-key.ts');
@@ -64,6 +66,7 @@ export const agentCommand = (surroundings: Surroundings): Command =>
       await signalled();
       if (!out.json) out.note('Closing: tasks under way are taken up at the next start …');
       await agent.close();
+      process.off('unhandledRejection', onFault);
     });
 
 interface Agent {
