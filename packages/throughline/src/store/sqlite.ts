@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ThroughlineError } from '../errors.ts';
@@ -6,6 +6,7 @@ import { invalid } from './check.ts';
 import { EngineStore, type StoreLimits } from './engine-store.ts';
 import { explain } from './sqlite/errors.ts';
 import { SqliteBatchWriter } from './sqlite/batch-writer.ts';
+import { connect } from './sqlite/connection.ts';
 import { inspect } from './sqlite/inspect.ts';
 import { SqliteReader } from './sqlite/reader.ts';
 import { migrate } from './sqlite/schema.ts';
@@ -32,11 +33,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   if (!memory) prepare(path);
   const opened: Database.Database[] = [];
   try {
-    const db = new Database(path, { timeout });
+    const db = connect(path, { timeout });
     opened.push(db);
     configure(db);
     migrate(db);
-    if (!memory) opened.push(new Database(path, { timeout, readonly: true }));
+    if (!memory) opened.push(connect(path, { timeout, readonly: true }));
   } catch (error) {
     for (const db of opened) db.close();
     throw explain(error);

@@ -120,7 +120,7 @@ describe('a doctor', () => {
     expect(away?.saw).not.toContain(url);
   });
 
-  it.each(['20.20.2', '22.11.0'])('refuses Node %s', (version) => {
+  it.each(['20.20.2', '22.13.1'])('refuses Node %s', (version) => {
     expect(() => lookAtNode(version)).toThrow('too old');
   });
 

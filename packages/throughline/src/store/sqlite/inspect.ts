@@ -1,4 +1,4 @@
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import {
   constants,
   copyFileSync,
@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { ThroughlineError } from '../../errors.ts';
 import type { RecordKey } from '../store.ts';
+import { connect } from './connection.ts';
 import { explain } from './errors.ts';
 import { SqliteReader } from './reader.ts';
 import { applicationId, newerVersion, schemaVersion } from './schema.ts';
@@ -81,7 +82,7 @@ function linkOrCopy(from: string, to: string): void {
 }
 
 function verdict<T>(path: string, take: Look<T>): T {
-  const db = new Database(path, { readonly: true });
+  const db = connect(path, { readonly: true });
   try {
     const owner = Number(db.pragma('application_id', { simple: true }));
     const version = Number(db.pragma('user_version', { simple: true }));
