@@ -1,18 +1,16 @@
 /** Kills hub, database and agents with SIGKILL while they work: `npm run bench -- chaos --kills 300`. */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../scripts/flags.ts';
 import { runChaos, type ChaosReport } from './run.ts';
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '300' },
-    store: { type: 'string', default: 'both' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    callers: { type: 'string', default: '16' },
-    save: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
+const values = readFlags({
+  kills: { type: 'string', default: '300' },
+  store: { type: 'string', default: 'both' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  callers: { type: 'string', default: '16' },
+  save: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
 });
 const stores = (['sqlite', 'postgres'] as const).filter((each) =>
   ['both', each].includes(values.store),

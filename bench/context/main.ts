@@ -1,14 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../scripts/flags.ts';
 import { installPeers } from './peers.ts';
 import type { Row } from './row.ts';
 import { run } from './run.ts';
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    'without-peers': { type: 'boolean', default: false },
-  },
+const values = readFlags({
+  json: { type: 'boolean', default: false },
+  'without-peers': { type: 'boolean', default: false },
 });
 
 const number = (n: number): string => n.toLocaleString('en', { maximumFractionDigits: 3 });

@@ -1,21 +1,19 @@
 /** Kills Masters, agents and hubs of the examples with SIGKILL: `npm run bench -- examples-chaos --kills 300`. */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../scripts/flags.ts';
 import { faultNames } from './faults.ts';
 import { killsOf, runExamplesChaos, type Report } from './run.ts';
 import { stageNames } from './stages.ts';
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '300' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    only: { type: 'string' },
-    minutes: { type: 'string', default: '60' },
-    'at-once': { type: 'string', default: '2' },
-    save: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-  },
+const values = readFlags({
+  kills: { type: 'string', default: '300' },
+  seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  only: { type: 'string' },
+  minutes: { type: 'string', default: '60' },
+  'at-once': { type: 'string', default: '2' },
+  save: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
 });
 const whole = (name: 'kills' | 'seed' | 'minutes' | 'at-once'): number => {
   const number = Number(values[name]);

@@ -4,9 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
+import { readFlags } from '../../scripts/flags.ts';
 
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+const values = readFlags({ json: { type: 'boolean', default: false } });
 
 const one = fileURLToPath(new URL('one.ts', import.meta.url));
 const turns = 3;

@@ -1,19 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../scripts/flags.ts';
 import { kinds, run, type Kind, type Row } from './run.ts';
 import { tableOf } from './table.ts';
 
 const full = 1_000_000;
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    size: { type: 'string', default: String(full) },
-    store: { type: 'string', multiple: true, default: [...kinds] },
-    through: { type: 'string', default: '20000' },
-    reads: { type: 'string', default: '1000' },
-    folder: { type: 'string' },
-  },
+const values = readFlags({
+  json: { type: 'boolean', default: false },
+  size: { type: 'string', default: String(full) },
+  store: { type: 'string', multiple: true, default: [...kinds] },
+  through: { type: 'string', default: '20000' },
+  reads: { type: 'string', default: '1000' },
+  folder: { type: 'string' },
 });
 
 function count(name: 'size' | 'through' | 'reads', least: number): number {

@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../scripts/flags.ts';
 import { run } from './run.ts';
 
-const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
+const values = readFlags({ json: { type: 'boolean', default: false } });
 
 const number = (n: number): string => n.toLocaleString('en', { maximumSignificantDigits: 3 });
 

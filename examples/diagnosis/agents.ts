@@ -43,7 +43,7 @@ export const finder: AgentHandler = async (context, io) => {
   }
 };
 
-/** Takes for each question the sentence that says most of it. With `invents` it adds a word. */
+/** Takes for each question the sentence that says most of it. With `invents` it cites what is not there. */
 export const extractor =
   (invents: boolean): AgentHandler =>
   async (context, io) => {
@@ -57,9 +57,9 @@ export const extractor =
       .map((quote): Passage => ({ contextId: passages.ContextID, title: '', quote }));
     const answers = context.todoItems.map(({ itemID, description }) => {
       const [top] = best(description, candidates, 1);
-      const said = top?.quote ?? '';
-      const quote = invents ? `Reportedly, ${said}` : said;
-      return { itemID, answer: quote, citations: [{ contextId: passages.ContextID, quote }] };
+      const answer = top?.quote ?? '';
+      const quote = invents ? `Reportedly, ${answer}` : answer;
+      return { itemID, answer, citations: [{ contextId: passages.ContextID, quote }] };
     });
     await io.output('answers', 'application/json', JSON.stringify({ answers }));
     for (const { itemID, answer } of answers) await io.itemDone(itemID, answer);

@@ -14,13 +14,20 @@ const { workflow, offered } = request;
 await tell({
   checks: ['answers-right', 'one-at-a-time', 'passages-alone', 'cited'],
   tell: async ({ world, fault, say }) => {
+    const invents = fault === 'cited';
     const inventing = { ...cast.extractor, handler: extractor(true) };
-    await world.perform({ ...cast, ...(fault === 'cited' && { extractor: inventing }) });
+    // The run goes on, so that what comes after is there to be looked at.
+    const subtasks = workflow.subtasks.map((subtask) => ({
+      ...subtask,
+      criteria: subtask.criteria.map((each) => ({ ...each, required: !invents && each.required })),
+    }));
+    await world.perform({ ...cast, ...(invents && { extractor: inventing }) });
     const seen = await world.ask(
       query,
       {
         workflow: {
           ...workflow,
+          subtasks,
           ...(fault === 'one-at-a-time' && { interaction: 'AsynchronousContextInteraction' }),
         },
         // Broken on purpose: the paper with the answer is another one.

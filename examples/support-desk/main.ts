@@ -1,11 +1,11 @@
 /** The support desk's story. `--stay` leaves hub and page up; without it the checks run, too. */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { appendFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { readFlags } from '../../scripts/flags.ts';
 import { peerTransports } from 'throughline/a2a';
 import { describeSent } from 'throughline/model';
 import { deskCase } from './cases.ts';
@@ -25,19 +25,17 @@ import { faultNamed } from './story/faults.ts';
 import { tellStory, type Outcome } from './story/story.ts';
 import { teller } from './story/tell.ts';
 
-const repository = new URL('../..', import.meta.url).pathname;
+const repository = fileURLToPath(new URL('../..', import.meta.url));
 
 function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      stay: { type: 'boolean', default: false },
-      once: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      case: { type: 'string', default: 'task_019' },
-      fault: { type: 'string' },
-      transport: { type: 'string', default: 'jsonrpc' },
-      store: { type: 'string' },
-    },
+  const values = readFlags({
+    stay: { type: 'boolean', default: false },
+    once: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    case: { type: 'string', default: 'task_019' },
+    fault: { type: 'string' },
+    transport: { type: 'string', default: 'jsonrpc' },
+    store: { type: 'string' },
   });
   if (!peerTransports.some((name) => name === values.transport)) {
     throw new RangeError(`--transport ${values.transport}: there is ${peerTransports.join(', ')}`);

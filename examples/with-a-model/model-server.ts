@@ -72,10 +72,11 @@ const quotedIn = (prompt: string): { name: string; body: string }[] =>
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** The texts of quoted material, each by the number in the line above. */
+/** The texts of quoted material, each by the number in the line above; not what is named only. */
 function materialsIn(prompt: string): { name: string; body: string }[] {
   const material = quotedIn(prompt).find(({ name }) => name === 'material')?.body ?? '';
-  const texts = material.split(/^-{5,} (\d+)\n/m).slice(1);
+  const [given = ''] = material.split(/^-{5,} named only\n/m);
+  const texts = given.split(/^-{5,} (\d+): .*\n/m).slice(1);
   return texts.flatMap((name, at) =>
     at % 2 === 0 ? [{ name, body: texts[at + 1]?.trimEnd() ?? '' }] : [],
   );

@@ -1,5 +1,5 @@
 /** How the smaller examples are told, checked, and shown to see what is wrong. */
-import { parseArgs } from 'node:util';
+import { readFlags } from '../../scripts/flags.ts';
 import type { AgentHandler } from 'throughline/agent';
 import type { MasterOptions, RunReport, RunRequest } from 'throughline/master';
 import { World, type Given } from './world.ts';
@@ -46,8 +46,9 @@ export interface Story {
 
 /** Runs a story as a command: `--json` for programs, `--fault NAME` to see a check fail. */
 export async function tell({ checks: names, tell: run }: Story): Promise<void> {
-  const { values } = parseArgs({
-    options: { json: { type: 'boolean', default: false }, fault: { type: 'string' } },
+  const values = readFlags({
+    json: { type: 'boolean', default: false },
+    fault: { type: 'string' },
   });
   const { json, fault } = values;
   if (fault !== undefined && !names.includes(fault)) {

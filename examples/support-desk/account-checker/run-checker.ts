@@ -2,6 +2,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
 /** The two implementations of the account checker. */
@@ -26,7 +27,8 @@ export async function startChecker(
   twin: Twin,
   args: readonly string[] = [],
 ): Promise<RunningChecker> {
-  const file = new URL(twin === 'python' ? 'checker.py' : 'checker.mjs', import.meta.url).pathname;
+  const name = twin === 'python' ? 'checker.py' : 'checker.mjs';
+  const file = fileURLToPath(new URL(name, import.meta.url));
   const command = twin === 'python' ? 'python3' : process.execPath;
   const flags = twin === 'python' ? ['-B'] : [];
   const child = spawn(command, [...flags, file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
