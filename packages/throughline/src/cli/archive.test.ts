@@ -17,9 +17,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { HubClient } from '../client/index.ts';
+import { openFileContent } from '../content/index.ts';
 import { boss, priya, Scene } from '../hub/conformance.ts';
 import { openMemoryStore, openSqliteStore } from '../store/index.ts';
+import { copyObjects } from './commands/backup.ts';
 import { commandsIn, makeCase, type MadeCase } from './conformance.ts';
 import { DataFolder } from './data-folder.ts';
 import { localPrincipal, startHub, type RunningHub } from './wire.ts';
@@ -284,6 +287,23 @@ describe('backup and restore', () => {
     const onto = await there.tell('restore', at('monday'), '--keys', at('keys'));
     expect(onto).toMatchObject({ exitCode: 1 });
     expect((await tell('backup', '-o', at('monday'), '--keys', at('keys'))).exitCode).toBe(1);
+  });
+
+  it('leave out bytes that came while the backup was made, which no row tells of', async () => {
+    await tellJson('backup', '-o', at('tuesday'), '--keys', at('tuesday-keys'));
+    const content = await openFileContent({ path: join(at('tuesday'), 'content') });
+    const [known = ''] = await content.list('', 1);
+    const unknown = 'f'.repeat(32);
+    await content.put(unknown, new Uint8Array([1]));
+    const { objects, sha256 } = await copyObjects(content);
+    const file = join(at('tuesday'), 'manifest.json');
+    const manifest = z.looseObject({}).parse(JSON.parse(readFileSync(file, 'utf8')));
+    writeFileSync(file, JSON.stringify({ ...manifest, content: { objects, sha256 } }));
+    const there = commandsIn(at('of-tuesday'));
+    await there.tellJson('restore', at('tuesday'), '--keys', at('tuesday-keys'));
+    const restored = await openFileContent({ path: join(at('of-tuesday'), 'content') });
+    expect(await restored.get(known)).toEqual(await content.get(known));
+    expect(await restored.get(unknown)).toBeUndefined();
   });
 
   it('keep erased what was erased since, given the newer keys', async () => {

@@ -112,6 +112,23 @@ describe.each(stores)('what is good once (%s)', (_name, open) => {
     await scene.hub.close();
   });
 
+  it('is a proof whose time is told in parts of a second', async () => {
+    const { scene, refs } = await begin(open);
+    const [{ uri }] = refs;
+    const prover = await Prover.make(scene);
+    const token = await scene.hub.master(desk).readToken({
+      uris: [uri],
+      audience: checker.id,
+      seconds: 60,
+      thumbprint: prover.thumbprint,
+    });
+    const iat = scene.now.getTime() / 1_000 - 0.123_456_7;
+    const proof = await prover.proof(token, uri, { claims: { iat } });
+    const read = () => scene.hub.content.get(checker, { uri, token, proof });
+    expect(Buffer.from((await read()).bytes).toString()).toBe('the first');
+    expect(await refusal(read())).toBe('not-found');
+  });
+
   it('is a link, however many follow it at the same moment', async () => {
     const { scene, master, refs } = await begin(open, { inUrls: true });
     const [{ uri }] = refs;

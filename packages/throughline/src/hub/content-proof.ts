@@ -56,7 +56,8 @@ export async function checkProof(of: Proven): Promise<ProofUse | undefined> {
       ath === createHash('sha256').update(of.token).digest('base64url') &&
       (await calculateJwkThumbprint(jwk)) === of.jkt;
     if (!holds) return undefined;
-    return { jti, until: (iat + maxAgeSeconds + 2 * toleranceSeconds) * 1_000 };
+    // Parts of a second are allowed there (RFC 7519, 2), and parts of a millisecond not here.
+    return { jti, until: Math.ceil((iat + maxAgeSeconds + 2 * toleranceSeconds) * 1_000) };
   } catch {
     return undefined;
   }

@@ -155,7 +155,7 @@ async function copyContent(
 /** From one place to another, in the order of their ids; one that is deleted meanwhile is left out. */
 export async function copyObjects(
   from: ContentDriver,
-  to?: ContentDriver,
+  to?: Pick<ContentDriver, 'put'>,
 ): Promise<NonNullable<Manifest['content']>> {
   const digest = createHash('sha256');
   let objects = 0;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } fro
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { openFileContent } from '../../content/index.ts';
+import { openFileContent, type ContentDriver } from '../../content/index.ts';
 import { ThroughlineError } from '../../errors.ts';
 import { checkFile, linesOf, needEmpty, readManifest, type Manifest } from '../backup-files.ts';
 import { command, outputOf, parseOptions, type Surroundings } from '../command.ts';
@@ -10,6 +10,7 @@ import { DataFolder, readPrivate } from '../data-folder.ts';
 import { localSchema, withNewStore } from '../local-hub.ts';
 import { openContent } from '../open-content.ts';
 import { isShared, openStore } from '../open-store.ts';
+import type { Store } from '../../store/index.ts';
 import { counted, progress } from '../progress.ts';
 import { syncFolder, writePrivate } from '../whole-file.ts';
 import { copyObjects } from './backup.ts';
@@ -135,7 +136,7 @@ async function fill(
       ledger: () => linesOf(given.keys, ledger.file),
       onProgress,
     });
-    await restoreContent(from, content.driver);
+    await restoreContent(from, store, content.driver);
     const hub = await Hub.open({
       store,
       domainKey,
@@ -151,15 +152,22 @@ async function fill(
   }
 }
 
+/** But for what was put while the backup was made: its rows do not know of it, so that nobody would end it. */
 async function restoreContent(
   from: string,
-  to: Awaited<ReturnType<typeof openContent>>['driver'],
+  store: Store,
+  to: ContentDriver | undefined,
 ): Promise<void> {
   const path = join(resolve(from), 'content');
   if (to === undefined || !existsSync(path)) return;
+  const { objectKind: kind } = await import('../../hub/content-objects.ts');
   const content = await openFileContent({ path });
+  const put = async (key: string, bytes: Uint8Array): Promise<void> => {
+    const known = await store.read((reader) => reader.record({ kind, key }));
+    if (known !== undefined) await to.put(key, bytes);
+  };
   try {
-    await copyObjects(content, to);
+    await copyObjects(content, { put });
   } finally {
     await content.close();
   }
