@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFlags } from '../../scripts/flags.ts';
+import '../../scripts/reader-gone.ts';
 import { peerTransports } from 'throughline/a2a';
 import { describeSent } from 'throughline/model';
 import { deskCase } from './cases.ts';

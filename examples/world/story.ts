@@ -1,5 +1,6 @@
 /** How the smaller examples are told, checked, and shown to see what is wrong. */
 import { readFlags } from '../../scripts/flags.ts';
+import '../../scripts/reader-gone.ts';
 import type { AgentHandler } from 'throughline/agent';
 import type { MasterOptions, RunReport, RunRequest } from 'throughline/master';
 import { World, type Given } from './world.ts';

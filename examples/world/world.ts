@@ -53,7 +53,12 @@ export class World {
 
   static async open(): Promise<World> {
     const folder = mkdtempSync(join(tmpdir(), 'throughline-'));
-    return new World(await startHub({ dataDir: folder, port: 0 }), folder);
+    try {
+      return new World(await startHub({ dataDir: folder, port: 0 }), folder);
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   private constructor(hub: RunningHub, folder: string) {
