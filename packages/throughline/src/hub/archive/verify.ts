@@ -1,33 +1,25 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { idKind } from '../../model/index.ts';
 import {
   chainHash,
   genesis,
-  openMemoryStore,
   type Store,
-  type StoredEdge,
   type StoredLogEntry,
-  type StoredObject,
   type StoredRecord,
-  type StoreReader,
 } from '../../store/index.ts';
 import { CaseBoxes } from '../case-boxes.ts';
 import type { ContentObjects } from '../content-objects.ts';
 import { contentNotes, findNote, placeOf, type ContentNote } from '../content-records.ts';
 import type { Deps } from '../deps.ts';
 import { scopeOf } from '../graph-codec.ts';
-import { Recorder } from '../recorder.ts';
-import { caseKeyKind, digestOf, Vault, type KeyBox } from '../vault.ts';
+import { caseKeyKind, digestOf, type KeyBox } from '../vault.ts';
 import { bytesOf } from './content-lines.ts';
-import { entryLine } from './entry-line.ts';
-import { takenFrom } from './entry-taken.ts';
+import { compareGraph } from './verify-graph.ts';
 
 const page = 500;
 /** Findings that are told; there may be more. */
 const mostFindings = 100;
-const keyBytes = 32;
 
 export interface Finding {
   /** What it is about: an entry, an object, a relationship, a record (`kind/key`). */
@@ -92,7 +84,11 @@ export class Verifying {
     const isWhole = await this.#log(head);
     const rows = await this.#rows();
     const compared = isWhole && this.#findings.length === 0;
-    if (compared) await this.#graph(head);
+    if (compared) {
+      const { scratch, onProgress } = this.#options;
+      const find = (finding: Finding): void => this.#find(finding);
+      await compareGraph(this.#deps, { head, scratch, onProgress, find });
+    }
     for (const anchor of this.#options.anchors ?? []) await this.#anchor(anchor);
     const findings = [...this.#findings, ...this.#lost].slice(0, mostFindings);
     return { entries: head, rows, compared, findings };
@@ -242,145 +238,6 @@ export class Verifying {
       return undefined;
     }
   }
-
-  /** Objects and relationships are what the log makes of them. */
-  async #graph(head: number): Promise<void> {
-    const scratch = await (this.#options.scratch ?? openMemoryStore)();
-    try {
-      const vault = new Vault(this.#deps.vault.random(keyBytes));
-      await this.#fold({ ...this.#deps, store: scratch, vault }, head);
-      await this.#compare(scratch, vault, head);
-    } finally {
-      await scratch.close();
-    }
-  }
-
-  async #fold(into: Deps, head: number): Promise<void> {
-    for (let after = 0; after < head;) {
-      const from = after;
-      const lines = await this.#deps.store.read(async (reader) => {
-        const boxes = new CaseBoxes(this.#deps.vault, reader);
-        const entries = await reader.log({ after: from, limit: Math.min(page, head - from) });
-        const read = { reader, boxes, shapeOnly: false };
-        const found = [];
-        for (const entry of entries) found.push(await entryLine(this.#deps, read, entry));
-        return found;
-      });
-      await into.store.write(async (writer) => {
-        const recorder = await Recorder.start(into, writer);
-        for (const [i, line] of lines.entries()) {
-          const taken = takenFrom(line);
-          if (taken === undefined) {
-            throw new ThroughlineError(
-              'newer-version',
-              `${line.id} (entry ${from + 1 + i}) says what this program does not know; use a newer one`,
-            );
-          }
-          await recorder.take(taken);
-        }
-        await recorder.flush();
-      });
-      after = from + lines.length;
-      this.#options.onProgress?.('folded', after);
-    }
-  }
-
-  async #compare(scratch: Store, vault: Vault, head: number): Promise<void> {
-    const end = (await this.#deps.store.read((reader) => reader.head())).seq;
-    const { store, vault: own } = this.#deps;
-    for await (const rows of graphOf(store)) {
-      for (const { id, seq } of rows) {
-        if (seq > end) this.#find({ id, problem: 'is ahead of the log: entries are missing' });
-      }
-      // But for what was changed while this ran.
-      const settled = rows.filter(({ seq }) => seq <= head);
-      const here = await store.read((reader) => allOpened(own, reader, settled));
-      const there = await scratch.read(async (reader) =>
-        allOpened(vault, reader, await sameRows(reader, settled)),
-      );
-      for (const [id, row] of here) {
-        const problem = differenceOf(row, there.get(id));
-        if (problem !== undefined) this.#find({ id, problem });
-      }
-    }
-    for await (const rows of graphOf(scratch)) {
-      const here = await store.read((reader) => sameRows(reader, rows));
-      const known = new Set(here.map(({ id }) => id));
-      for (const { id } of rows) {
-        if (!known.has(id)) this.#find({ id, problem: 'is in the log and nowhere else' });
-      }
-    }
-  }
-}
-
-type GraphRow = StoredObject | StoredEdge;
-
-interface Opened {
-  /** All but what is sealed. */
-  readonly bare: Omit<GraphRow, 'sealed'>;
-  /** Undefined where nothing was written, or it can't be read. */
-  readonly content: unknown;
-  readonly hasKey: boolean;
-  /** Is sealed, and does not open. */
-  readonly isShut: boolean;
-}
-
-async function opened(boxes: CaseBoxes, row: GraphRow): Promise<Opened> {
-  const { sealed, ...bare } = row;
-  const box = await boxes.of(scopeOf(row.id, row.activity));
-  const label = `${'kind' in row ? 'object' : 'edge'}/${row.id}`;
-  const isShut = sealed !== undefined && box?.opens(label, sealed) !== true;
-  const content = isShut || sealed === undefined ? undefined : box?.open(label, sealed);
-  return { bare, content, hasKey: box !== undefined, isShut };
-}
-
-function differenceOf(here: Opened, there: Opened | undefined): string | undefined {
-  if (there === undefined) return 'is nowhere in the log';
-  // Without words, an entry that changed nothing but words can't be told from one that changed nothing.
-  const last = here.hasKey ? here.bare.seq : there.bare.seq;
-  const isSame = isDeepStrictEqual(here.bare, { ...there.bare, seq: here.bare.seq });
-  if (!isSame || last !== there.bare.seq) return 'is not what the log makes of it';
-  if (here.isShut) return 'is sealed, and does not open under its key';
-  const isErased = here.content === undefined && !here.hasKey;
-  return isErased || isDeepStrictEqual(here.content, there.content)
-    ? undefined
-    : 'holds other words than the log';
-}
-
-async function allOpened(
-  vault: Vault,
-  reader: StoreReader,
-  rows: readonly GraphRow[],
-): Promise<ReadonlyMap<string, Opened>> {
-  const boxes = new CaseBoxes(vault, reader);
-  const found = new Map<string, Opened>();
-  for (const row of rows) found.set(row.id, await opened(boxes, row));
-  return found;
-}
-
-async function* graphOf(store: Store): AsyncGenerator<GraphRow[]> {
-  for (let after: string | undefined, isEnd = false; !isEnd;) {
-    const query = { limit: page, ...(after === undefined ? {} : { after }) };
-    const found = await store.read((reader) => reader.scan(query));
-    yield found.rows.flatMap((row) =>
-      'object' in row ? row.object : 'edge' in row ? row.edge : [],
-    );
-    after = found.next;
-    isEnd = after === undefined;
-  }
-}
-
-async function sameRows(reader: StoreReader, rows: readonly GraphRow[]): Promise<GraphRow[]> {
-  const [objects, edges] = [
-    rows.filter((row) => 'kind' in row),
-    rows.filter((row) => 'from' in row),
-  ];
-  const found: GraphRow[] = [...(await reader.objects(objects.map(({ id }) => id)))];
-  for (const { id } of edges) {
-    const edge = await reader.edge(id);
-    if (edge !== undefined) found.push(edge);
-  }
-  return found;
 }
 
 function problemOf(
