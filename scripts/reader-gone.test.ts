@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 
-const said = `import '${new URL('reader-gone.ts', import.meta.url).href}';
+const said = `import { outliveReaders } from '${new URL('reader-gone.ts', import.meta.url).href}';
+outliveReaders();
 process.on('exit', () => process.exitCode === undefined && (process.exitCode = 7));
 for (let at = 0; at < 100; at += 1) {
   console.log('x'.repeat(10_000));

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFlags } from '../../scripts/flags.ts';
-import '../../scripts/reader-gone.ts';
+import { outliveReaders } from '../../scripts/reader-gone.ts';
 import { peerTransports } from 'throughline/a2a';
 import { describeSent } from 'throughline/model';
 import { deskCase } from './cases.ts';
@@ -101,6 +101,7 @@ function dataFolder(stays: boolean, folder?: string, store?: string): string {
 }
 
 async function main(): Promise<void> {
+  outliveReaders();
   const { stays, checks: checked, json, one, fault, folder, store } = readOptions();
   const told = json ? process.stderr : process.stdout;
   const tell = teller(told);

@@ -1,6 +1,6 @@
 /** How the smaller examples are told, checked, and shown to see what is wrong. */
 import { readFlags } from '../../scripts/flags.ts';
-import '../../scripts/reader-gone.ts';
+import { outliveReaders } from '../../scripts/reader-gone.ts';
 import type { AgentHandler } from 'throughline/agent';
 import type { MasterOptions, RunReport, RunRequest } from 'throughline/master';
 import { World, type Given } from './world.ts';
@@ -47,6 +47,7 @@ export interface Story {
 
 /** Runs a story as a command: `--json` for programs, `--fault NAME` to see a check fail. */
 export async function tell({ checks: names, tell: run }: Story): Promise<void> {
+  outliveReaders();
   const values = readFlags({
     json: { type: 'boolean', default: false },
     fault: { type: 'string' },
