@@ -1,9 +1,13 @@
+import { Extensions, HTTP_EXTENSION_HEADER } from '@a2a-js/sdk';
+import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
 import { ServerCallContext, type User } from '@a2a-js/sdk/server';
 import { ThroughlineError } from '../../errors.ts';
 import { correlationExtension, type Envelope } from '../../model/envelope.ts';
 import type { Caller, Principal } from '../../model/principal.ts';
-import type { Trace } from '../../telemetry/trace.ts';
+import { traceFrom, type Trace } from '../../telemetry/trace.ts';
+import { parseCursor } from './marks.ts';
 import type { A2aPorts } from './ports.ts';
+import { legacyVersion } from './version.ts';
 
 const stateKey = 'throughline.call';
 /** Longest credential that is looked at: with what else a call carries, a hub reads headers up to 16 KiB. */
@@ -58,6 +62,40 @@ export function callContext(
     requestedVersion: options.version ?? '1.0',
     state: new Map([[stateKey, new Call(caller, options.trace, options.cursor)]]),
   });
+}
+
+/**
+ * The context of an authenticated call from its headers, or what its wire has in place of them.
+ * Throws `invalid` for a cursor that is none.
+ */
+export function contextFrom(
+  caller: Caller,
+  version: string,
+  valueOf: (name: string) => string | undefined,
+): ServerCallContext {
+  const extensions = Extensions.parseServiceParameter(
+    valueOf(HTTP_EXTENSION_HEADER) ?? valueOf(LEGACY_HTTP_EXTENSION_HEADER),
+  );
+  const context = callContext(caller, {
+    version,
+    extensions,
+    trace: traceFrom({ get: (name) => valueOf(name) ?? null }),
+    cursor: parseCursor(valueOf('last-event-id')),
+  });
+  if (extensions.includes(correlationExtension)) {
+    context.addActivatedExtension(correlationExtension);
+  }
+  return context;
+}
+
+/** The header that says which extensions are in effect; empty where none is. */
+export function activeExtensions(context: ServerCallContext): Record<string, string> {
+  const active = context.activatedExtensions ?? [];
+  const name =
+    context.requestedVersion === legacyVersion
+      ? LEGACY_HTTP_EXTENSION_HEADER
+      : HTTP_EXTENSION_HEADER;
+  return active.length === 0 ? {} : { [name]: Extensions.toServiceParameter(active) };
 }
 
 function callOf(context: ServerCallContext): Call {

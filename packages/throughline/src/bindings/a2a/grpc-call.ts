@@ -1,19 +1,15 @@
-import { A2A_VERSION_HEADER, Extensions, HTTP_EXTENSION_HEADER, type AgentCard } from '@a2a-js/sdk';
-import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
+import { A2A_VERSION_HEADER, type AgentCard } from '@a2a-js/sdk';
 import type { A2AError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Metadata, ServiceDefinition } from '@grpc/grpc-js';
 import { ThroughlineError } from '../../errors.ts';
-import { correlationExtension } from '../../model/envelope.ts';
 import { limits } from '../../model/limits.ts';
-import { authenticated, callContext } from './call.ts';
+import { activeExtensions, authenticated, contextFrom } from './call.ts';
 import { grpcCodeFor, toA2aError } from './errors.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
 import { decodeUtf8, parseIJson } from './i-json.ts';
-import { parseCursor } from './marks.ts';
-import { checkParams } from './params.ts';
+import { readParams } from './params.ts';
 import type { A2aPorts } from './ports.ts';
-import { traceFrom } from '../../telemetry/trace.ts';
 import { requireVersion, versionOf } from './version.ts';
 
 /** All values of a key, as HTTP joins them. */
@@ -35,19 +31,7 @@ export async function grpcContext(
   const caller = await authenticated(ports, valueOf(metadata, 'authorization'));
   const version = versionOf(valueOf(metadata, A2A_VERSION_HEADER));
   requireVersion(version, served, card, 'GRPC');
-  const extensions = Extensions.parseServiceParameter(
-    valueOf(metadata, HTTP_EXTENSION_HEADER) ?? valueOf(metadata, LEGACY_HTTP_EXTENSION_HEADER),
-  );
-  const context = callContext(caller, {
-    version,
-    extensions,
-    trace: traceFrom({ get: (name) => valueOf(metadata, name) ?? null }),
-    cursor: parseCursor(valueOf(metadata, 'last-event-id')),
-  });
-  if (extensions.includes(correlationExtension)) {
-    context.addActivatedExtension(correlationExtension);
-  }
-  return context;
+  return contextFrom(caller, version, (name) => valueOf(metadata, name));
 }
 
 /**
@@ -84,17 +68,11 @@ function written(json: unknown): string {
 
 /** The same bounds as over HTTP: nothing is let in here that would be refused there. */
 export function checkRequest(method: string, json: unknown): void {
-  checkParams(method, parseIJson(written(json)));
+  readParams(method, parseIJson(written(json)));
 }
 
-export function extensionMetadata({ grpc }: GrpcPackages, context: ServerCallContext): Metadata {
-  const metadata = new grpc.Metadata();
-  const active = context.activatedExtensions ?? [];
-  if (active.length > 0) {
-    metadata.set(HTTP_EXTENSION_HEADER, Extensions.toServiceParameter(active));
-  }
-  return metadata;
-}
+export const extensionMetadata = ({ grpc }: GrpcPackages, context: ServerCallContext): Metadata =>
+  grpc.Metadata.fromHttp2Headers(activeExtensions(context));
 
 /** Anything thrown, as an error that carries its gRPC status. */
 export function grpcFailure(

@@ -10,7 +10,12 @@ import type {
 import { checkRequest, extensionMetadata, grpcContext, serviceError } from './grpc-call.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
 import type { GrpcTarget } from './grpc-target.ts';
-import { streamingMethods, unaryMethods, type Events, type Method } from './methods.ts';
+import {
+  streamingMethods as streaming,
+  unaryMethods as unary,
+  type Events,
+  type Method,
+} from './methods.ts';
 
 /** The handlers of the service; `target` is waited for, since its card names the port served on. */
 export function grpcService(
@@ -54,30 +59,18 @@ export function grpcService(
       );
     };
 
-  const { sendStreamingMessage, subscribeToTask } = streamingMethods;
-  const {
-    sendMessage,
-    getTask,
-    listTasks,
-    cancelTask,
-    createTaskPushNotificationConfig,
-    getTaskPushNotificationConfig,
-    listTaskPushNotificationConfigs,
-    deleteTaskPushNotificationConfig,
-    getExtendedAgentCard,
-  } = unaryMethods;
   return {
-    sendMessage: answering(sendMessage),
-    getTask: answering(getTask),
-    listTasks: answering(listTasks),
-    cancelTask: answering(cancelTask),
-    createTaskPushNotificationConfig: answering(createTaskPushNotificationConfig),
-    getTaskPushNotificationConfig: answering(getTaskPushNotificationConfig),
-    listTaskPushNotificationConfigs: answering(listTaskPushNotificationConfigs),
-    deleteTaskPushNotificationConfig: answering(deleteTaskPushNotificationConfig),
-    getExtendedAgentCard: answering(getExtendedAgentCard),
-    sendStreamingMessage: telling(sendStreamingMessage),
-    subscribeToTask: telling(subscribeToTask),
+    sendMessage: answering(unary.sendMessage),
+    getTask: answering(unary.getTask),
+    listTasks: answering(unary.listTasks),
+    cancelTask: answering(unary.cancelTask),
+    createTaskPushNotificationConfig: answering(unary.createTaskPushNotificationConfig),
+    getTaskPushNotificationConfig: answering(unary.getTaskPushNotificationConfig),
+    listTaskPushNotificationConfigs: answering(unary.listTaskPushNotificationConfigs),
+    deleteTaskPushNotificationConfig: answering(unary.deleteTaskPushNotificationConfig),
+    getExtendedAgentCard: answering(unary.getExtendedAgentCard),
+    sendStreamingMessage: telling(streaming.sendStreamingMessage),
+    subscribeToTask: telling(streaming.subscribeToTask),
   };
 }
 

@@ -1,17 +1,13 @@
-import { A2A_VERSION_HEADER, Extensions, HTTP_EXTENSION_HEADER, SSE_HEADERS } from '@a2a-js/sdk';
-import { LEGACY_HTTP_EXTENSION_HEADER } from '@a2a-js/sdk/compat/v0_3';
+import { A2A_VERSION_HEADER, SSE_HEADERS } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { ThroughlineError } from '../../errors.ts';
-import { correlationExtension } from '../../model/envelope.ts';
 import type { Caller } from '../../model/principal.ts';
-import { authenticated, callContext } from './call.ts';
-import { parseCursor } from './marks.ts';
+import { activeExtensions, authenticated, contextFrom } from './call.ts';
 import type { A2aPorts } from './ports.ts';
 import { eventStream } from './sse.ts';
-import { traceFrom } from '../../telemetry/trace.ts';
-import { legacyVersion, versionOf } from './version.ts';
+import { versionOf } from './version.ts';
 
 export interface A2aEnv {
   Variables: { caller: Caller };
@@ -64,30 +60,8 @@ export const versionIn = (c: Context): string =>
   versionOf(c.req.header(A2A_VERSION_HEADER) || c.req.query(A2A_VERSION_HEADER));
 
 /** The SDK's context of an authenticated HTTP call; `version` is that of A2A. Throws `invalid`. */
-export function contextOf(c: Context<A2aEnv>, version: string): ServerCallContext {
-  const header = c.req.header(HTTP_EXTENSION_HEADER) ?? c.req.header(LEGACY_HTTP_EXTENSION_HEADER);
-  const extensions = Extensions.parseServiceParameter(header);
-  const context = callContext(c.get('caller'), {
-    version,
-    extensions,
-    trace: traceFrom(c.req.raw.headers),
-    cursor: parseCursor(c.req.header('last-event-id')),
-  });
-  if (extensions.includes(correlationExtension)) {
-    context.addActivatedExtension(correlationExtension);
-  }
-  return context;
-}
-
-/** Headers that say which extensions are in effect. */
-export function echo(context: ServerCallContext): Record<string, string> {
-  const active = context.activatedExtensions ?? [];
-  const name =
-    context.requestedVersion === legacyVersion
-      ? LEGACY_HTTP_EXTENSION_HEADER
-      : HTTP_EXTENSION_HEADER;
-  return active.length === 0 ? {} : { [name]: Extensions.toServiceParameter(active) };
-}
+export const contextOf = (c: Context<A2aEnv>, version: string): ServerCallContext =>
+  contextFrom(c.get('caller'), version, (name) => c.req.header(name));
 
 export interface Streaming<T> {
   readonly heartbeatMs: number;
@@ -105,7 +79,7 @@ export async function streamed<T>(
   { heartbeatMs, show, failure }: Streaming<T>,
 ): Promise<Response> {
   const first = await source.next();
-  const headers = { ...SSE_HEADERS, ...echo(context) };
+  const headers = { ...SSE_HEADERS, ...activeExtensions(context) };
   return c.body(eventStream(prepend(first, source), { heartbeatMs, show, failure }), 200, headers);
 }
 

@@ -4,12 +4,11 @@ import { validateVersion, type ServerCallContext } from '@a2a-js/sdk/server';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
-import { lastSeqOf } from './call.ts';
+import { activeExtensions, lastSeqOf } from './call.ts';
 import { failureHeaders, rpcFailure, rpcProtocolFailure, toA2aError } from './errors.ts';
 import type { Guard } from './guard.ts';
 import {
   contextOf,
-  echo,
   readBody,
   requireMediaType,
   streamed,
@@ -18,7 +17,7 @@ import {
 } from './http-call.ts';
 import { parseIJsonBytes } from './i-json.ts';
 import { methodNamed } from './methods.ts';
-import { checkParams } from './params.ts';
+import { readParams } from './params.ts';
 import { legacyVersion } from './version.ts';
 
 export interface Served {
@@ -73,13 +72,12 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
 
   const answer = async (c: Context<A2aEnv>, rpc: Rpc, context: ServerCallContext) => {
     const id = rpc.id ?? null;
-    const params = rpc.params ?? {};
-    checkParams(rpc.method, params);
+    const params = readParams(rpc.method, rpc.params);
     const method = methodNamed(rpc.method);
     if (method === undefined) return c.json(noMethod(rpc));
     if ('answer' in method) {
       const result = await method.answer(guard, params, context);
-      return c.json({ jsonrpc: '2.0', id, result }, 200, echo(context));
+      return c.json({ jsonrpc: '2.0', id, result }, 200, activeExtensions(context));
     }
     return streamed(c, context, method.events(guard, params, context), {
       heartbeatMs,
@@ -92,10 +90,10 @@ export function jsonRpc({ guard, card, heartbeatMs, maxBytes }: Served) {
   };
 
   const answerLegacy = async (c: Context<A2aEnv>, rpc: Rpc, context: ServerCallContext) => {
-    const { id = null, params } = rpc;
-    checkParams(rpc.method, params, true);
-    const result = await legacy.handle({ ...rpc, params: params ?? {} }, context);
-    if (!(Symbol.asyncIterator in result)) return c.json(result, 200, echo(context));
+    const { id = null } = rpc;
+    const params = readParams(rpc.method, rpc.params, true);
+    const result = await legacy.handle({ ...rpc, params }, context);
+    if (!(Symbol.asyncIterator in result)) return c.json(result, 200, activeExtensions(context));
     return streamed(c, context, result, {
       heartbeatMs,
       show: (data) => ({ id: lastSeqOf(context), data }),

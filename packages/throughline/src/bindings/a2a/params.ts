@@ -12,24 +12,38 @@ const texts = z.array(z.string()).max(limits.parts).nullish();
 const count = z.int().min(0).max(2_147_483_647).nullish();
 const metadata = z.record(z.string(), z.unknown()).nullish();
 
-/** A field as protobuf calls it: `contextId` is `context_id` there. */
-export const protobufName = (field: string): string =>
-  field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** Fields by the names that protobuf has for them: `context_id` is `contextId`. */
+export const protobufNames = (fields: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    fields.map((name) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
+  );
+
+const object = z.record(z.string(), z.unknown());
 
 /**
- * An object with these fields and any others, but none of these by its protobuf name: that is not
- * how A2A writes it (A2A 5.5), and the SDK would read it past this check.
+ * An object with these fields and any others. Clients that write a field as protobuf calls it are
+ * read like those that write it as A2A does (A2A 5.5), and are held to the same; not both at once,
+ * since one of them would be dropped in silence.
  */
 const fieldsOf = <S extends z.ZodRawShape>(shape: S) => {
-  const names = Object.keys(shape).map((name) => [protobufName(name), name] as const);
-  const misnamed = names.filter(([protobuf, name]) => protobuf !== name);
-  return z.looseObject(shape).superRefine((value, context) => {
-    for (const [protobuf, name] of misnamed) {
-      if (!Object.hasOwn(value, protobuf)) continue;
-      context.addIssue({ code: 'custom', path: [protobuf], message: `must be written ${name}` });
+  const names = protobufNames(Object.keys(shape));
+  return z.preprocess((value, context) => {
+    const given = object.safeParse(value);
+    if (!given.success) return value;
+    const found = new Map<string, unknown>();
+    for (const [key, inner] of Object.entries(given.data)) {
+      const name = names.get(key) ?? key;
+      if (found.has(name)) {
+        context.addIssue({ code: 'custom', path: [key], message: `is there as ${name}, too` });
+      }
+      found.set(name, inner);
     }
-  });
+    return Object.fromEntries(found);
+  }, z.looseObject(shape));
 };
+
+type Params = Readonly<Record<string, unknown>>;
+type Methods = ReadonlyMap<string, z.ZodType<Params>>;
 
 const contents = ['text', 'raw', 'url', 'data'] as const;
 const part = fieldsOf({
@@ -81,7 +95,7 @@ const send = fieldsOf({
 const one = fieldsOf({ tenant: text, id: text, historyLength: count, metadata });
 const aboutConfig = fieldsOf({ tenant: text, taskId: text, id: text });
 
-const methods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
+const methods: Methods = new Map<string, z.ZodType<Params>>([
   ['SendMessage', send],
   ['SendStreamingMessage', send],
   ['GetTask', one],
@@ -148,7 +162,7 @@ const legacyOne = fieldsOf({ id: z.string(), historyLength: count, metadata });
 const legacyConfig = fieldsOf({ id: z.string(), pushNotificationConfigId: text });
 
 /** The same for A2A 0.3. */
-const legacyMethods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
+const legacyMethods: Methods = new Map<string, z.ZodType<Params>>([
   ['message/send', legacySend],
   ['message/stream', legacySend],
   ['tasks/get', legacyOne],
@@ -166,11 +180,14 @@ const legacyMethods: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>
   ],
 ]);
 
-/** Throws `invalid`, naming the field, when a method's parameters have the wrong types. */
-export function checkParams(method: string, params: unknown, legacy = false): void {
-  const schema = (legacy ? legacyMethods : methods).get(method);
-  const parsed = schema?.safeParse(params ?? {});
-  if (parsed === undefined || parsed.success) return;
+/**
+ * A method's parameters, each field under A2A's name for it. Throws `invalid`, naming the field, when
+ * they have the wrong types.
+ */
+export function readParams(method: string, given: unknown, legacy = false): Params {
+  const schema = (legacy ? legacyMethods : methods).get(method) ?? object;
+  const parsed = schema.safeParse(given ?? {});
+  if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.slice(0, 8).map(({ path, message: what }) => ({
     field: ['params', ...path].join('.'),
     what,

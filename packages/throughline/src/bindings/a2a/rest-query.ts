@@ -2,7 +2,7 @@ import { taskStateFromJSON, TaskState } from '@a2a-js/sdk';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
 import { limits } from '../../model/limits.ts';
-import { protobufName } from './params.ts';
+import { protobufNames } from './params.ts';
 
 const whole = (least: number, most: number) =>
   z
@@ -40,17 +40,14 @@ const listQuery = z.object({
 });
 
 /**
- * A query by its schema. Throws `invalid` naming the parameter that is malformed, there twice or
- * written as protobuf does; an empty one counts as absent, and parameters that nobody knows are let through.
+ * A query by its schema, also with parameters as protobuf calls them. Throws `invalid` naming the
+ * one that is malformed or there twice; an empty one counts as absent, and parameters that nobody knows are let through.
  */
 export function parseQuery<S extends z.ZodObject>(url: string, schema: S): z.output<S> {
   const found: Record<string, string> = {};
-  const { searchParams } = new URL(url);
-  for (const field of Object.keys(schema.shape)) {
-    const name = protobufName(field);
-    if (name !== field && searchParams.has(name)) throw invalid(name, `must be written ${field}`);
-  }
-  for (const [name, value] of searchParams) {
+  const names = protobufNames(Object.keys(schema.shape));
+  for (const [said, value] of new URL(url).searchParams) {
+    const name = names.get(said) ?? said;
     if (found[name] !== undefined) throw invalid(name, 'is there twice');
     if (value !== '') found[name] = value;
   }

@@ -118,8 +118,8 @@ describe('HTTP+JSON', () => {
   });
 
   it.each([
-    ['context_id', 'context_id=ctx_1'],
-    ['page_size', 'page_size=5'],
+    ['contextId', 'context_id=ctx_1&contextId=ctx_2'],
+    ['pageSize', 'page_size=1000'],
     ['pageSize', 'pageSize=0'],
     ['pageSize', 'pageSize=101'],
     ['pageSize', 'pageSize=5x'],

@@ -3,10 +3,10 @@ import { TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { Context } from 'hono';
 import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
+import { activeExtensions } from './call.ts';
 import { failureHeaders, restFailure } from './errors.ts';
 import {
   contextOf,
-  echo,
   readBody,
   requireMediaType,
   streamed,
@@ -17,7 +17,7 @@ import { parseIJsonBytes } from './i-json.ts';
 import type { Served } from './json-rpc.ts';
 import { legacyDialect } from './legacy-rest.ts';
 import { methodNamed } from './methods.ts';
-import { checkParams } from './params.ts';
+import { readParams } from './params.ts';
 import { findRoute, type Dialect, type Found, type RestBody } from './rest-routes.ts';
 import { requireVersion } from './version.ts';
 
@@ -81,8 +81,7 @@ export function rest({ guard, card, heartbeatMs, maxBytes }: Served) {
     const { url } = c.req;
     const claims = [new URL(url).searchParams.get('tenant') ?? undefined, body['tenant']];
     const tenant = tenantOf(path['tenant'], claims);
-    const params = route.params({ url, path, tenant, body });
-    checkParams(route.rpc, params);
+    const params = readParams(route.rpc, route.params({ url, path, tenant, body }));
     const method = methodNamed(route.rpc);
     if (method === undefined) throw new ThroughlineError('internal', `no method ${route.rpc}`);
     if ('events' in method) {
@@ -96,7 +95,7 @@ export function rest({ guard, card, heartbeatMs, maxBytes }: Served) {
       });
     }
     const json = await (route.answer ?? method.answer)(guard, params, context);
-    const headers = echo(context);
+    const headers = activeExtensions(context);
     const { status = 200 } = route;
     if (status === 204) return c.body(null, 204, headers);
     const text = JSON.stringify(spoken.answer(found, json));

@@ -152,24 +152,57 @@ describe('what comes over the wire', () => {
   });
 
   it.each([
-    ['SendMessage', { message: wireMessage('x', { context_id: 123 }) }],
-    ['SendMessage', { message: wireMessage('x', { contextId: 'a', context_id: 'b' }) }],
-    ['SendMessage', { message: wireMessage('x', { reference_task_ids: 'abc' }) }],
-    ['SendMessage', { message: wireMessage('x', { parts: [{ text: 'x', media_type: 1 }] }) }],
-    ['SendMessage', { message: wireMessage('x'), configuration: { history_length: 'x' } }],
-    ['SendStreamingMessage', { message: wireMessage('x', { task_id: [] }) }],
-    ['ListTasks', { context_id: ['a'] }],
-    ['ListTasks', { page_size: 7 }],
-    ['CreateTaskPushNotificationConfig', { task_id: 7, url: 'https://hooks.example' }],
-  ])('lets nothing past the checks of %s by the names of protobuf: %j', async (method, params) => {
-    const { url, keys, ports, executor } = await start(echo);
-    ports.policy = 'adopt';
-    const { body } = await rpc(url, keys.alice, method, params);
-    expect(body.error).toMatchObject({
-      code: -32_602,
-      message: expect.stringMatching(/_[a-z]+: must be written [a-z]+[A-Z]/),
-    });
-    expect([ports.writes, executor.runs]).toEqual([[], 0]);
+    ['SendMessage', { message: wireMessage('x', { context_id: 123 }) }, 'contextId'],
+    [
+      'SendMessage',
+      { message: wireMessage('x', { reference_task_ids: 'abc' }) },
+      'referenceTaskIds',
+    ],
+    [
+      'SendMessage',
+      { message: wireMessage('x', { contextId: 'a', context_id: 'b' }) },
+      'context_id',
+    ],
+    [
+      'SendMessage',
+      { message: wireMessage('x', { parts: [{ text: 'x', media_type: 1 }] }) },
+      'mediaType',
+    ],
+    [
+      'SendMessage',
+      { message: wireMessage('x'), configuration: { history_length: 'x' } },
+      'historyLength',
+    ],
+    ['SendStreamingMessage', { message: wireMessage('x', { task_id: [] }) }, 'taskId'],
+    ['ListTasks', { context_id: ['a'] }, 'contextId'],
+    ['ListTasks', { page_size: 1_000 }, 'pageSize'],
+    ['CreateTaskPushNotificationConfig', { task_id: 7, url: 'https://hooks.example' }, 'taskId'],
+  ])(
+    'lets nothing past the checks of %s by the names of protobuf: %j',
+    async (method, params, field) => {
+      const { url, keys, ports, executor } = await start(echo);
+      ports.policy = 'adopt';
+      const { body } = await rpc(url, keys.alice, method, params);
+      const message = expect.stringContaining(`${field}: `);
+      expect(body.error).toMatchObject({ code: -32_602, message });
+      expect([ports.writes, executor.runs]).toEqual([[], 0]);
+    },
+  );
+
+  it('reads a field by the name of protobuf as by its own, and none of a prototype', async () => {
+    const { url, keys } = await start(echo);
+    const first = await rpc(url, keys.alice, 'SendMessage', { message: wireMessage('x') });
+    const { contextId } = Object(first.body.result?.['task']);
+    const params = { message: wireMessage('x', { context_id: contextId }) };
+    const { body } = await rpc(url, keys.alice, 'SendMessage', params);
+    expect(body.result).toMatchObject({ task: { contextId } });
+    const hidden = JSON.stringify({ message: wireMessage('x') }).replace(
+      '{"message":{',
+      '{"message":{"__proto__":{"contextId":"evil","context_id":"evil"},',
+    );
+    const text = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":${hidden}}`;
+    const answer = await post(url, keys.alice, text);
+    expect(Object(answer.body.result?.['task']).contextId).toMatch(/^ctx_/);
   });
 
   it('takes the version from the query where no header names one', async () => {
