@@ -63,6 +63,22 @@ describe('compressing on the receiving side', () => {
     );
   });
 
+  it.each([
+    ['LossTolerance', 'nothing', 'unsupported'],
+    ['LossTolerance', undefined, 'unsupported'],
+    ['TargetRatio', '0.5', 'invalid'],
+    ['TargetRatio', undefined, 'invalid'],
+    ['TargetRatio', Number.NaN, 'invalid'],
+    ['TargetRatio', Number.POSITIVE_INFINITY, 'invalid'],
+    ['MustPreserveFields', undefined, 'invalid'],
+    ['MustPreserveFields', [1], 'invalid'],
+  ])('refuses a policy whose %s is %j', (field, value, code) => {
+    const wrong = Object.assign(policy(0.5), { [field]: value });
+    expect(() => compress(items, wrong)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(field) }),
+    );
+  });
+
   it('never touches a byte of what must be preserved', () => {
     const generated = fc.array(
       fc.tuple(fc.constantFrom(...priorities), fc.string({ unit: 'binary' })),
@@ -237,6 +253,25 @@ describe('fields that must be preserved', () => {
     const chatter = item('chatter', 'discardable', words(30));
     const { items } = compress([chatter], preserving('ContextItems[].Description'));
     expect(items).toEqual([{ item: chatter.item }]);
+  });
+
+  it('are named where nothing has them, whatever was asked for otherwise', () => {
+    for (const ratio of [1, 0.5]) {
+      const fields = preserving('ContextItems[9].Description', '[].nope');
+      const { report } = compress([document], { ...fields, TargetRatio: ratio }, { context });
+      expect(report.unmatched).toEqual(['ContextItems[9].Description', '[].nope']);
+    }
+  });
+
+  it.each([
+    ['application/jsonl', '{"id":1}\n{"no":2}\n{"no":3}\n'],
+    ['text/csv', '"id";no\n1;2\n3;4\n'],
+  ])('keep %s whole that has them', (MediaType, text) => {
+    const rows = { item: { ...document.item, MediaType }, text };
+    const { items, report } = compress([rows], preserving('id'));
+    expect(items[0]).toEqual(rows);
+    expect(report.unmatched).toEqual([]);
+    expect(compress([rows], preserving('other')).items[0]).not.toEqual(rows);
   });
 
   it('keep JSON whole that has them', () => {

@@ -42,8 +42,8 @@ export type { Rewrite, RewriteRequest, RewriterKind } from './compression/rewrit
  * over rewrites from outside before that. What must be preserved stays byte for byte, and when that
  * misses the ratio the report says by how much and why. Without a policy nothing is reduced.
  *
- * @throws ThroughlineError `unsupported` for a Strategy that is not known, by its name; `invalid` for a
- *   TargetRatio that is not above 0 and up to 1.
+ * @throws ThroughlineError `unsupported` for a Strategy or LossTolerance that is not known, by its name;
+ *   `invalid` for a TargetRatio that is no number above 0 and up to 1.
  */
 export function compress(
   items: readonly FetchedItem[],
@@ -87,9 +87,8 @@ export function rewriteRequests(
   yieldByPriority(works, policy, target);
   const requests = requestsFor(works, policy, target, options, counter);
   if (requests.length === 0 || encodeWithoutLoss(works, policy, target, counter)) return [];
-  const isShort = ({ contextId, budget }: RewriteRequest): boolean =>
-    works.some(({ item, after }) => item.ContextID === contextId && after <= budget);
-  return requests.filter((request) => !isShort(request));
+  const left = new Map(works.map(({ item, after }) => [item.ContextID, after]));
+  return requests.filter(({ contextId, budget }) => (left.get(contextId) ?? 0) > budget);
 }
 
 function start(
@@ -206,10 +205,7 @@ function makeReport(
 ): CompressionReport {
   const after = total(works);
   const preserved = preservedFields(policy, options);
-  const unmatched =
-    policy === undefined || after === before
-      ? []
-      : unmatchedPaths(works, policy, preserved, options);
+  const unmatched = policy === undefined ? [] : unmatchedPaths(works, policy, preserved, options);
   return {
     tokenizer,
     before,
@@ -237,20 +233,20 @@ function makeReport(
   };
 }
 
-/** Paths under which neither the AgentContext, where there is one, nor any JSON has a value. */
+/** Paths under which neither the AgentContext, where there is one, nor any content has a value. */
 function unmatchedPaths(
   works: readonly Work[],
   policy: CompressionPolicy,
   preserved: readonly PreservedField[],
   { context }: CompressOptions,
 ): string[] {
-  const json = works.filter(({ found }) => found.kind === 'json').map((work) => work.source);
-  return policy.MustPreserveFields.filter((path) => {
-    if (isOfContext(path)) {
-      return context !== undefined && !preserved.some((field) => field.path === path);
-    }
-    return !json.some((text) => valuesAt(JSON.parse(text), path).length > 0);
-  });
+  const met = new Set([
+    ...preserved.map(({ path }) => path),
+    ...works.flatMap(({ holds }) => holds),
+  ]);
+  return policy.MustPreserveFields.filter(
+    (path) => !met.has(path) && (context !== undefined || !isOfContext(path)),
+  );
 }
 
 function preservedFields(
@@ -270,14 +266,14 @@ function whyMissed(
 ): string {
   const sum = (of: (work: Work) => boolean): number => total(works.filter(of));
   const preserved = sum(({ item }) => item.Priority === 'must_preserve');
-  const held = sum(({ item, holds }) => holds !== undefined && item.Priority !== 'must_preserve');
+  const held = sum(({ item, holds }) => holds.length > 0 && item.Priority !== 'must_preserve');
   const pinned = sum(
     ({ item, pinned: facts, did }) =>
       facts.length > 0 && did !== 'reference' && item.Priority !== 'must_preserve',
   );
   const rest = sum(
     ({ item, holds, pinned: facts }) =>
-      item.Priority === 'compressible' && holds === undefined && facts.length === 0,
+      item.Priority === 'compressible' && holds.length === 0 && facts.length === 0,
   );
   const reasons = [
     preserved > 0 && `must_preserve items have ${preserved} tokens`,

@@ -128,6 +128,69 @@ describe('a JSON Schema', () => {
   });
 });
 
+describe('a schema of a stranger comes to an end', () => {
+  const twice = (level: number) => ({ allOf: [1, 2].map(() => ({ $ref: `#/$defs/d${level}` })) });
+  const $defs = Object.fromEntries(
+    Array.from({ length: 40 }, (_, level) => [`d${level + 1}`, twice(level)]),
+  );
+  const text = JSON.stringify({
+    answers: [
+      { a: 1, b: [2] },
+      { b: [2], a: 1 },
+    ],
+  });
+  const by = (schema: Record<string, unknown>, output = text) =>
+    gradePurely(
+      'c',
+      { by: 'schema', of: { output: 'o' }, schema },
+      {
+        ...subject,
+        outputs: new Map([['o', output]]),
+      },
+    );
+
+  it.each([
+    ['refers to itself', { $ref: '#' }],
+    ['refers to itself by way of another', { anyOf: [{ $ref: '#' }, { type: 'string' }] }],
+    ['refers to itself dynamically', { $dynamicAnchor: 'x', $dynamicRef: '#x' }],
+    ['doubles its references at each level', { $defs: { ...$defs, d0: {} }, $ref: '#/$defs/d40' }],
+  ])('when it %s', (_, schema) => {
+    expect(by(schema)).toMatchObject({ ok: false, reason: expect.stringMatching(/no end/) });
+  });
+
+  it('when it refers to itself for what is inside', () => {
+    const tree = { type: ['object', 'array', 'number'], items: { $ref: '#' } };
+    expect(by({ ...tree, additionalProperties: { $ref: '#' } }).ok).toBe(true);
+  });
+
+  it('when each of many items has to be another one', () => {
+    const unique = { type: 'array', uniqueItems: true };
+    const many = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `n${id}` }));
+    expect(by(unique, JSON.stringify(many)).ok).toBe(true);
+    expect(by({ properties: { answers: unique } })).toMatchObject({
+      ok: false,
+      reason: '/answers must not have the same item twice',
+    });
+  });
+
+  it('and so do citations: more than a thousand are not looked up', () => {
+    const all = (n: number) =>
+      Array.from({ length: n }, () => ({ contextId: 'paper', quote: '14 died' }));
+    const outputs = (n: number) => new Map([['many.json', answer(all(n))]]);
+    const cited = (n: number) =>
+      gradePurely(
+        'c',
+        { by: 'citations', of: { output: 'many.json' }, least: 1 },
+        {
+          ...subject,
+          outputs: outputs(n),
+        },
+      );
+    expect(cited(1_000).ok).toBe(true);
+    expect(cited(1_001)).toMatchObject({ ok: false, reason: 'it has more than 1000 citations' });
+  });
+});
+
 describe('a grader that could never run', () => {
   it.each<[string, GraderSpecInput]>([
     ['a pattern with a look-ahead', { by: 'pattern', pattern: '(?=x)' }],

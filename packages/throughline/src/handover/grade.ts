@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, _, type CodeKeywordDefinition } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
 import { ThroughlineError } from '../errors.ts';
 import type { AgentContext } from '../model/agent-context.ts';
@@ -25,6 +25,9 @@ export interface GradeSubject {
 
 /** Bytes of a JSON Schema, at most. */
 const schemaBytes = 65_536;
+/** References that are followed in one validation, and citations that are looked up, at most. */
+const mostSteps = 2_000_000;
+const mostCitations = 1_000;
 /** Bytes of JSON that is graded, at most. */
 const jsonBounds = { bytes: limits.contentBytes, depth: limits.jsonDepth };
 
@@ -74,15 +77,28 @@ function find(spec: PureGraderSpec, text: string, subject: GradeSubject): Findin
 
 function bySchema(schema: Readonly<Record<string, unknown>>, json: unknown): Finding {
   const { ajv, validate } = compileSchema(schema);
-  return validate(json)
-    ? { ok: true, reason: 'the schema accepts it' }
-    : { ok: false, reason: ajv.errorsText(validate.errors, { dataVar: '' }).slice(0, 500) };
+  try {
+    return validate(json)
+      ? { ok: true, reason: 'the schema accepts it' }
+      : { ok: false, reason: ajv.errorsText(validate.errors, { dataVar: '' }).slice(0, 500) };
+  } catch {
+    return { ok: false, reason: 'the references of the schema come to no end' };
+  }
 }
 
 function byCitations(least: number, json: unknown, subject: GradeSubject): Finding {
   const citations = citationsIn(json);
   if (citations === undefined) return { ok: false, reason: 'a citation lacks contextId or quote' };
-  const wrong = citations.find((citation) => !stands(citation, subject));
+  if (citations.length > mostCitations) {
+    return { ok: false, reason: `it has more than ${mostCitations} citations` };
+  }
+  const flatMaterials = new Map(citations.map(({ contextId }) => [contextId, '']));
+  for (const id of flatMaterials.keys())
+    flatMaterials.set(id, flat(subject.materials.get(id) ?? ''));
+  const wrong = citations.find(({ contextId, quote }) => {
+    const wanted = flat(quote);
+    return wanted === '' || flatMaterials.get(contextId)?.includes(wanted) !== true;
+  });
   if (wrong !== undefined) {
     const known = subject.materials.has(wrong.contextId);
     const why = known ? 'does not stand in' : 'is said to be in what was not given:';
@@ -101,11 +117,6 @@ function byCitations(least: number, json: unknown, subject: GradeSubject): Findi
 
 /** White space is not part of a quotation: texts are laid out anew wherever they go. */
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
-
-function stands({ contextId, quote }: Citation, { materials }: GradeSubject): boolean {
-  const wanted = flat(quote);
-  return wanted !== '' && flat(materials.get(contextId) ?? '').includes(wanted);
-}
 
 /** All entries of lists called `citations`, wherever they stand; undefined when one is malformed. */
 function citationsIn(json: unknown): Citation[] | undefined {
@@ -173,6 +184,7 @@ function compileSchema(schema: Readonly<Record<string, unknown>>) {
     logger: false,
     code: { regExp: Object.assign(linear, { code: '' }) },
   });
+  bound(ajv);
   try {
     // An asynchronous schema would answer with a promise where yes or no is asked for.
     return { ajv, validate: ajv.compile({ ...schema, $async: false }) };
@@ -181,6 +193,45 @@ function compileSchema(schema: Readonly<Record<string, unknown>>) {
     throw new ThroughlineError('invalid', `The JSON Schema can’t be used: ${why}`);
   }
 }
+
+/**
+ * Bounds what a schema can ask for: references that double at each level would be followed without end,
+ * and each item would be compared with each other one.
+ */
+function bound(ajv: Ajv2020): void {
+  let steps = 0;
+  const step = (): void => {
+    steps += 1;
+    if (steps > mostSteps) throw new RangeError('too many references are followed');
+  };
+  for (const keyword of ['$ref', '$dynamicRef']) {
+    const known = ajv.getKeyword(keyword);
+    if (typeof known !== 'object' || !('code' in known)) continue;
+    const counted: CodeKeywordDefinition = {
+      keyword,
+      schemaType: 'string',
+      code: (cxt, rule) => {
+        cxt.gen.code(_`${cxt.gen.scopeValue('func', { ref: step })}()`);
+        known.code(cxt, rule);
+      },
+    };
+    ajv.removeKeyword(keyword).addKeyword(counted);
+  }
+  ajv.removeKeyword('uniqueItems').addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    validate: (isAsked: boolean, items: readonly unknown[]) =>
+      !isAsked || new Set(items.map((item) => JSON.stringify(item, inOrder))).size === items.length,
+    error: { message: 'must not have the same item twice' },
+  });
+}
+
+/** Objects with their members in the order of their names. */
+const inOrder = (_key: string, value: unknown): unknown =>
+  typeof value !== 'object' || value === null || Array.isArray(value)
+    ? value
+    : Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
 /** Patterns inside of schemas run in linear time, too; the validator tells them apart by their text. */
 const linear = (pattern: string): { test: (text: string) => boolean; toString: () => string } => {

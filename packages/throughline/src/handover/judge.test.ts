@@ -71,6 +71,12 @@ describe('the second layer of evaluation', () => {
     ['criterion must was not evaluated', evaluated({ CriterionResults: [] })],
     ['criterion must is passed without evidence', evaluated({ CriterionResults: [passed([])] })],
     ['confidence 0.7 is below the threshold 0.8', evaluated({ Confidence: 0.7 })],
+    ['confidence NaN is not from 0 to 1', evaluated({ Confidence: Number.NaN })],
+    ['confidence Infinity is not from 0 to 1', evaluated({ Confidence: Number.POSITIVE_INFINITY })],
+    [
+      'criterion must was evaluated more than once',
+      evaluated({ CriterionResults: [{ ...passed(), Status: 'failed' }, passed()] }),
+    ],
     ['the agent evaluated its own result as failed', evaluated({ Status: 'failed' })],
     [
       'the agent evaluated its own result as failed: the page is torn',
@@ -145,5 +151,23 @@ describe('the second layer of evaluation', () => {
     const before = structuredClone(good);
     judge({}, good, new Set());
     expect(good).toEqual(before);
+  });
+
+  it('refuses what its grader lets pass with a required criterion that it found not met', () => {
+    const grade = () => ({ ok: true, reason: '', criteria: [found('must', false)] });
+    expect(judge({ grade }, good, evidence)).toMatchObject({
+      ok: false,
+      reasons: [expect.stringMatching(/^criterion must/)],
+    });
+    const optional = () => ({ ok: true, reason: '', criteria: [found('may', false)] });
+    expect(judge({ grade: optional }, good, evidence).ok).toBe(true);
+  });
+
+  it('says that it let a whole result through without confidence', () => {
+    const silent = evaluated({ Status: '', Confidence: 0 });
+    expect(judge({ relaxed: true }, silent, evidence)).toMatchObject({
+      ok: true,
+      relaxed: ['the whole result'],
+    });
   });
 });

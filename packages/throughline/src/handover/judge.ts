@@ -52,7 +52,7 @@ export function judge(
   const structural = [
     ...openItems(context),
     ...criteriaProblems(policy, context, relaxed),
-    ...confidenceProblems(policy, context),
+    ...confidenceProblems(policy, context, relaxed),
     ...evidenceProblems(context, evidence),
   ];
   if (structural.length > 0) return { ok: false, reasons: structural, relaxed };
@@ -61,9 +61,22 @@ export function judge(
   const { criteria } = grade;
   const reasons = [
     ...(grade.ok ? [] : [grade.reason]),
+    ...(criteria === undefined || !grade.ok ? [] : deniedBy(context, criteria)),
     ...(criteria === undefined ? [] : leftOpen(policy, context, criteria, relaxed)),
   ];
   return { ok: reasons.length === 0, reasons, relaxed, ...(criteria && { criteria }) };
+}
+
+/** Required criteria that a grader does not find met, though it lets the whole pass. */
+function deniedBy(context: AgentContext, graded: readonly CriterionGrade[]): string[] {
+  const required = new Set(
+    context.EvaluationPolicy.SuccessCriteria.filter(({ Required }) => Required).map(
+      ({ CriterionID }) => CriterionID,
+    ),
+  );
+  return graded
+    .filter(({ id, ok }) => !ok && required.has(id))
+    .map(({ id, reason }) => `criterion ${id}: ${reason}`);
 }
 
 /** Required criteria that neither the agent nor the grader looked at. */
@@ -105,8 +118,9 @@ const isUnevaluated = (context: AgentContext): boolean =>
   ['', 'not_evaluated'].includes(context.EvaluationResult.Status);
 
 function criteriaProblems(policy: JudgePolicy, context: AgentContext, relaxed: string[]): string[] {
-  const results = new Map(
-    context.EvaluationResult.CriterionResults.map((result) => [result.CriterionID, result]),
+  const results = Map.groupBy(
+    context.EvaluationResult.CriterionResults,
+    ({ CriterionID }) => CriterionID,
   );
   const required = context.EvaluationPolicy.SuccessCriteria.filter(({ Required }) => Required);
   if (required.length === 0 && isUnevaluated(context) && policy.grade === undefined) {
@@ -114,7 +128,8 @@ function criteriaProblems(policy: JudgePolicy, context: AgentContext, relaxed: s
     relaxed.push('the whole result');
   }
   return required.flatMap(({ CriterionID: id }) => {
-    const result = results.get(id);
+    const [result, ...more] = results.get(id) ?? [];
+    if (more.length > 0) return [`criterion ${id} was evaluated more than once`];
     if (result?.Status === 'passed' && result.EvidenceRefs.length > 0) return [];
     const status = result?.Status ?? '';
     if (status === 'failed' || status === 'partial') return [`criterion ${id} is ${status}`];
@@ -132,14 +147,23 @@ function criteriaProblems(policy: JudgePolicy, context: AgentContext, relaxed: s
 /** Characters of an agent's own reason that are repeated. */
 const shownOfReason = 300;
 
-function confidenceProblems(policy: JudgePolicy, context: AgentContext): string[] {
+function confidenceProblems(
+  policy: JudgePolicy,
+  context: AgentContext,
+  relaxed: string[],
+): string[] {
   const { Status: status, Confidence: confidence, FailureReason: why } = context.EvaluationResult;
   if (status === 'failed') {
     const said = why.trim() === '' ? '' : `: ${why.trim().slice(0, shownOfReason)}`;
     return [`the agent evaluated its own result as failed${said}`];
   }
-  if (isUnevaluated(context) && (policy.relaxed === true || policy.grade !== undefined)) return [];
+  if (isUnevaluated(context) && policy.grade !== undefined) return [];
+  if (isUnevaluated(context) && policy.relaxed === true) {
+    if (relaxed.length === 0) relaxed.push('the whole result');
+    return [];
+  }
   const threshold = context.EvaluationPolicy.ConfidenceThreshold;
+  if (!(confidence >= 0 && confidence <= 1)) return [`confidence ${confidence} is not from 0 to 1`];
   return confidence >= threshold
     ? []
     : [`confidence ${confidence} is below the threshold ${threshold}`];

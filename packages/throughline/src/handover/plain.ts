@@ -89,9 +89,14 @@ const quoted = (name: string, fence: string, lines: readonly string[]): string =
   ].join('\n');
 
 function fenceFor(texts: readonly string[]): string {
-  let fence = '-----';
-  while (texts.some((text) => text.includes(fence))) fence += '-';
-  return fence;
+  const dashes = '-----';
+  if (!texts.some((text) => text.includes(dashes))) return dashes;
+  const taken = new Set(
+    texts.flatMap((text) => Array.from(text.matchAll(/-----(?=(\d{1,9})-----)/g), ([, n]) => n)),
+  );
+  let number = 1;
+  while (taken.has(String(number))) number += 1;
+  return `${dashes}${number}${dashes}`;
 }
 
 /** What came back from an agent that never heard of AgentContext. */

@@ -59,6 +59,48 @@ describe('cutting prose', () => {
     expect(cut(entry.repeat(4))).toEqual([entry, entry, entry, entry]);
   });
 
+  it.each([
+    ['a fence is no end where more stands behind it', '```md\n```js\nA. B\n```\n'],
+    ['a fence in a quotation', '> ~~~\n> A. B\n> ~~~\n'],
+    ['a fence in an entry of a list', '- ```\n  A. B\n\n  C. D\n  ```\n'],
+    ['JSON with a blank line', '{"a": "B. C",\n\n"d": ["E. F"]}\n'],
+    ['JSON behind words', 'INFO {"a":"B. C","d":[{"e":"F! G"}]} done.\n'],
+    ['JSON line by line', '{"a":"B. C"}'],
+  ])('keeps whole: %s', (_, whole) => {
+    const units = cut(`Before it. Really.\n\n${whole}\nAfter it. Really.`);
+    expect(units.some((unit) => unit.includes(whole.trim()))).toBe(true);
+    expect(units.length).toBeGreaterThan(3);
+  });
+
+  it('takes three marks with more of them on the line for no fence', () => {
+    expect(cut('```x``` is code.\n\nOne. Two.')).toHaveLength(3);
+  });
+
+  it('cuts a table without bars at its sides between its rows', () => {
+    const rows = ['a | b\n--- | ---\n', 'One. Two | x\n', 'Three! Four | y\n\n'];
+    expect(cut(`${rows.join('')}After it.`)).toEqual([...rows, 'After it.']);
+  });
+
+  it('does not cut behind short forms of other languages, nor where scripts are mixed', () => {
+    for (const [text, sentences] of [
+      ['Vgl. Nr. 7 bzw. Abs. 2. Dann kam er am 3. Oktober.', 2],
+      ['Он живёт на ул. Ленина. Потом уехал.', 2],
+      ['La Sra. López vino. Y se fue.', 2],
+      ['قال د. أحمد ذلك. ثم ذهب؟', 2],
+      ['我见到了 Dr. Smith。然后走了！', 2],
+    ] as const) {
+      expect(splitSentences(text)).toHaveLength(sentences);
+    }
+  });
+
+  it.each(['\n', '\r', '\u2028', '{"a":', '[{}\n', '"\\"', '[1,  ', ' \xa0'])(
+    'comes to an end on a long run of %j',
+    (piece) => {
+      const text = `x. Y${piece.repeat(60_000)}z. A b`;
+      expect(cut(text).join('')).toBe(text);
+    },
+  );
+
   it('cuts what has no sentences between its lines', () => {
     const line = '12:00 INFO request served in 3 ms to client\n';
     expect(cut(line.repeat(30))).toEqual(Array.from({ length: 30 }, () => line));

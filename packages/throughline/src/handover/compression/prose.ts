@@ -1,4 +1,4 @@
-import { isValidJson } from './kinds.ts';
+import { insideOf, jsonIn } from './json-values.ts';
 import { splitSentences } from './sentences.ts';
 import { gapMark, type Cut, type Unit } from './units.ts';
 import type { Counter } from './counter.ts';
@@ -41,7 +41,19 @@ function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   let title = '';
   let heading: number | undefined;
-  for (const [block, run] of runsOf(text).entries()) {
+  const values = jsonIn(text);
+  const inValue = insideOf(values);
+  const insides = (run: Run, from: number): string[] => {
+    let at = from;
+    return piecesOfRun(run).reduce<string[]>((joined, piece) => {
+      if (joined.length > 0 && inValue(at)) joined.push(`${joined.pop() ?? ''}${piece}`);
+      else joined.push(piece);
+      at += piece.length;
+      return joined;
+    }, []);
+  };
+  let at = 0;
+  for (const [block, run] of runsOf(text, insideOf(values)).entries()) {
     const above = heading === undefined ? [] : [heading];
     if (run.kind === 'heading') {
       title = run.text.slice(0, longestTitle).replace(/^#+/, '').trim();
@@ -55,14 +67,16 @@ function piecesOf(text: string): Piece[] {
         pieces.push({ text: row, block, title, along: [...above, place] });
       }
     } else {
-      for (const piece of insides(run)) pieces.push({ text: piece, block, title, along: above });
+      for (const piece of insides(run, at))
+        pieces.push({ text: piece, block, title, along: above });
     }
+    at += run.text.length;
   }
   return pieces;
 }
 
-function insides(run: Run): string[] {
-  if (run.kind === 'fence' || isJsonValue(run.text)) return [run.text];
+function piecesOfRun(run: Run): string[] {
+  if (run.kind === 'fence') return [run.text];
   if (run.kind === 'text') return splitSentences(run.text).flatMap(linesOfLong);
   if (run.text.length <= wholeList) return [run.text];
   return run.text.split(/^(?=(?:[-*+]|\d+[.)])\s)/m);
@@ -86,9 +100,6 @@ const linesOfLong = (sentence: string): string[] =>
 
 const linesOf = (text: string): string[] => text.split(/(?<=\n)/);
 
-const isJsonValue = (text: string): boolean =>
-  /^\s*[[{]/.test(text) && /[\]}]\s*$/.test(text) && isValidJson(text);
-
 const patterns: readonly (readonly [Kind, RegExp])[] = [
   ['blank', /^\s*$/],
   ['heading', /^#{1,6}\s/],
@@ -98,21 +109,38 @@ const patterns: readonly (readonly [Kind, RegExp])[] = [
 
 const kindOf = (line: string): Kind => patterns.find(([, is]) => is.test(line))?.[0] ?? 'text';
 
+/** What a code block begins with, in a quotation or an entry of a list too; and the line that ends it. */
+const opening = /^(?:[\s>]|[-*+]\s|\d+[.)]\s)*(`{3,}(?=[^`]*$)|~{3,})/;
+const closing = /^[\s>]*(`{3,}|~{3,})\s*$/;
+/** The line below the header of a table that has no bars at its sides. */
+const rule = /^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?\s*$/;
+
 /** Runs of lines that belong together; blank lines close the run before them. */
-function runsOf(text: string): Run[] {
+function runsOf(text: string, inValue: (at: number) => boolean): Run[] {
   const runs: Run[] = [];
   let fence: string | undefined;
   let isOpen = false;
-  for (const line of linesOf(text)) {
+  let isTable = false;
+  let from = 0;
+  const all = linesOf(text);
+  for (const [at, line] of all.entries()) {
     const last = runs.at(-1);
-    const mark = /^\s*(```+|~~~+)/.exec(line)?.[1];
-    if (fence !== undefined) {
+    const isInside = inValue(from);
+    from += line.length;
+    if (fence !== undefined || isInside) {
       if (last) last.text += line;
-      if (mark?.startsWith(fence) === true) fence = undefined;
+      if (fence !== undefined && closing.exec(line)?.[1]?.startsWith(fence) === true) {
+        fence = undefined;
+      }
       continue;
     }
-    const kind = mark === undefined ? kindOf(line) : 'fence';
-    fence = mark;
+    const plain = kindOf(line);
+    const next = all[at + 1] ?? '';
+    isTable =
+      plain !== 'blank' &&
+      (isTable || (line.includes('|') && next.length <= longestRule && rule.test(next)));
+    fence = opening.exec(line)?.[1];
+    const kind = fence !== undefined ? 'fence' : isTable ? 'table' : plain;
     if (last && (kind === 'blank' || (isOpen && continues(last.kind, kind, line)))) {
       last.text += line;
       isOpen &&= kind !== 'blank' || last.kind === 'list';

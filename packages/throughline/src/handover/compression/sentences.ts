@@ -31,7 +31,31 @@ export function splitSentences(paragraph: string): string[] {
   return [...found, paragraph.slice(from)];
 }
 
+/** What a full stop behind it does not end a sentence by; of English `sbd` knows more. */
+const shortForms = new Set(
+  (
+    'al approx bzw ca cf Corp Dept Dr dr ed Fig fig Figs Gen Hr Hrsg Jh Jr Mio Mme Mr Mrd Mrs Ms No Nr pp ' +
+    'Prof Rep Rev Sen Sig Sra Srta St Str Ud usw vgl Vgl Vol vs zzgl гг им пр рис стр ул د م'
+  ).split(' '),
+);
+
+const isCutShort = (sentence: string): boolean => {
+  const end = sentence.slice(-16).trimEnd();
+  const word = end.endsWith('.') && /(?:^|[^\p{L}\p{N}])(\p{L}+)\.$/u.exec(end)?.[1];
+  return word !== false && word !== undefined && shortForms.has(word);
+};
+
 function pieces(paragraph: string): string[] {
+  const found: string[] = [];
+  for (const piece of cutPieces(paragraph)) {
+    const before = found.at(-1);
+    if (before !== undefined && isCutShort(before)) found[found.length - 1] = before + piece;
+    else found.push(piece);
+  }
+  return found;
+}
+
+function cutPieces(paragraph: string): string[] {
   if (paragraph.length <= longParagraph && (isAscii(paragraph) || !otherScript.test(paragraph))) {
     const found = sentences(paragraph, { preserve_whitespace: true });
     if (found.join('') === paragraph) return found;

@@ -137,6 +137,32 @@ describe('calls and their results', () => {
       ],
       [0, 1],
     ],
+    ['by number', [{ tool_calls: [{ id: 7, type: 'function' }] }, {}, { tool_call_id: 7 }], [0, 2]],
+    [
+      'as MCP writes them',
+      [
+        { jsonrpc: '2.0', id: 3, method: 'tools/call' },
+        { jsonrpc: '2.0', method: 'notifications/progress' },
+        { jsonrpc: '2.0', id: 3, result: {} },
+      ],
+      [0, 2],
+    ],
+    [
+      'as Gemini writes them, without ids',
+      [
+        { parts: [{ functionCall: { name: 'g' } }] },
+        { parts: [{ functionCall: { name: 'f' } }] },
+        { parts: [{ text: 'wait' }] },
+        { parts: [{ functionResponse: { name: 'f' } }] },
+        { parts: [{ functionCall: { name: 'f' } }] },
+      ],
+      [1, 3],
+    ],
+    [
+      'as OpenAI wrote them before',
+      [{ function_call: { name: 'f' } }, {}, { role: 'function', name: 'f' }],
+      [0, 2],
+    ],
   ])('stay together %s', (_, rows, together) => {
     const ring = callGroups(rows.map((row) => JSON.stringify(row)));
     const reached = new Set<number>();
@@ -145,6 +171,27 @@ describe('calls and their results', () => {
     for (const [at, next] of ring.entries()) {
       if (!together.includes(at)) expect(next).toEqual([]);
     }
+  });
+
+  it('stay together where the result is most of the text', () => {
+    const result = { role: 'tool', tool_call_id: 'x', content: 'long '.repeat(200) };
+    const call = { role: 'assistant', tool_calls: [{ id: 'x', type: 'function' }] };
+    for (const [value, units] of [
+      [[{ role: 'user' }, call, result, { role: 'user' }], 5],
+      [{ call: { type: 'function', id: 'x' }, user: 1, result }, 4],
+    ] as const) {
+      const cut = cutJson(JSON.stringify(value), countTokens);
+      expect(cut.units).toHaveLength(units);
+      const place = cut.units.findIndex(({ text }) => text.includes('tool_call_id'));
+      expect(cut.units[place]?.along).toHaveLength(2);
+    }
+  });
+
+  it('are looked at once where they are very many with one id', () => {
+    const lines = Array.from({ length: 20_000 }, (_, at) => ({ tool_call_id: 'x', at }));
+    const text = lines.map((line) => JSON.stringify(line)).join('\n');
+    expect(compressed(lines, 0.5, true)).toBe('');
+    expect(compressed(lines, 1, true)).toBe(text);
   });
 
   it('are left out together or not at all, however many there are at once', () => {
@@ -174,6 +221,11 @@ describe('cutting lines', () => {
     expect(texts(cut)).toEqual(['id,text\n', '1,"a\nb"\n', '2,"c ""d"""\n', '3,e\n']);
     expect(cut.join([0, 2]).join('')).toBe('id,text\n[…]\n2,"c ""d"""\n[…]\n');
     expect(cut.units[3]?.along).toEqual([0]);
+  });
+
+  it('takes a quote inside of a cell for a character', () => {
+    const records = ['name;size\n', 'pipe;5" wide\n', 'a;"b\nc"\n', '"d ""e""";f\n', 'g\n'];
+    expect(texts(cutCsv(records.join(''), countTokens))).toEqual(records);
   });
 
   it('cuts JSON Lines between the lines', () => {

@@ -55,6 +55,9 @@ function rowsOf(json: string): Container | undefined {
     const largest = children.toSorted(([a, b], [c, d]) => d - c - (b - a))[0];
     if (largest === undefined) return undefined;
     if (largest[1] - largest[0] <= (to - from) * dominantShare) return container;
+    if (callGroups(childrenOf(json, container))[children.indexOf(largest)]?.length !== 0) {
+      return container;
+    }
     const value = isArray ? largest[0] : valueStart(json, largest[0]);
     const inner = containerAt(json, value);
     if (inner === undefined) return children.length > 1 ? container : undefined;
@@ -62,6 +65,13 @@ function rowsOf(json: string): Container | undefined {
   }
   return undefined;
 }
+
+/** Elements, or each member as an object of its own. */
+const childrenOf = (json: string, { children, isArray }: Container): string[] =>
+  children.map(([from, to]) => {
+    const child = json.slice(from, to);
+    return isArray ? child : `{${child}}`;
+  });
 
 /** Where the value of a member begins, behind its key and colon. */
 function valueStart(json: string, from: number): number {
@@ -80,7 +90,7 @@ export function cutJson(json: string, count: (text: string) => number): Cut {
   if (rows === undefined || rows.children.length < 2) return wholeUnit(json, count);
   const frame = [json.slice(0, rows.from + 1), json.slice(rows.to - 1)] as const;
   const texts = rows.children.map(([from, to]) => json.slice(from, to));
-  const together = rows.isArray ? callGroups(texts) : texts.map(() => []);
+  const together = callGroups(childrenOf(json, rows));
   const units = rowUnits(frame[0], texts, count, together, ',');
   const mark = rows.isArray ? JSON.stringify(gapMark) : `${JSON.stringify(gapMark)}:0`;
   return {
@@ -168,6 +178,14 @@ const callHolders: ReadonlySet<string> = new Set([
   'toolUse',
 ]);
 
+/** Keys of calls and of answers by frameworks that give them no ids: what comes n-th answers the n-th. */
+const sides: Readonly<Record<string, 'call' | 'answer'>> = {
+  functionCall: 'call',
+  function_call: 'call',
+  functionResponse: 'answer',
+  function_response: 'answer',
+};
+
 /**
  * For each row, the next of the rows that share a call with it, over any number of steps: a ring, so
  * that one of them leads to all.
@@ -183,8 +201,9 @@ export function callGroups(rows: readonly string[]): number[][] {
     return root;
   };
   const firstWith = new Map<string, number>();
+  const turns = new Map<string, number>();
   for (const [at, row] of rows.entries()) {
-    for (const id of callsIn(row)) {
+    for (const id of callsIn(row, turns)) {
       const first = firstWith.get(id);
       if (first === undefined) firstWith.set(id, at);
       else leader[find(at)] = find(first);
@@ -206,10 +225,14 @@ export function callGroups(rows: readonly string[]): number[][] {
   return next;
 }
 
-/** Ids of the calls that a row makes or answers. */
-function callsIn(row: string): Set<string> {
+/**
+ * Ids of the calls that a row makes or answers.
+ *
+ * @param turns How many calls and answers without an id there were so far, by side and name.
+ */
+function callsIn(row: string, turns: Map<string, number>): Set<string> {
   const ids = new Set<string>();
-  if (!/call|tool/i.test(row)) return ids;
+  if (!/call|tool|function|jsonrpc/i.test(row)) return ids;
   let value: unknown;
   try {
     value = JSON.parse(row);
@@ -224,10 +247,17 @@ function callsIn(row: string): Set<string> {
       const fields = Object.entries(next.value);
       const isCall =
         callHolders.has(next.key) ||
-        fields.some(([key, of]) => key === 'type' && callTypes.has(of));
+        fields.some(([key, of]) => key === 'jsonrpc' || (key === 'type' && callTypes.has(of)));
+      const { role, name, id } = Object.fromEntries(fields);
+      const side = sides[next.key] ?? (role === 'function' ? 'answer' : undefined);
+      if (side !== undefined && typeof name === 'string' && id === undefined) {
+        const turn = turns.get(`${side} ${name}`) ?? 0;
+        turns.set(`${side} ${name}`, turn + 1);
+        ids.add(JSON.stringify([name, turn]));
+      }
       for (const [key, inner] of fields) {
-        if (typeof inner !== 'string') stack.push({ value: inner, key });
-        else if (callKeys.has(key) || (key === 'id' && isCall)) ids.add(inner);
+        if (typeof inner === 'object') stack.push({ value: inner, key });
+        else if (callKeys.has(key) || (key === 'id' && isCall)) ids.add(String(inner));
       }
     }
   }
@@ -245,16 +275,43 @@ export function cutCsv(text: string, count: (text: string) => number): Cut {
 function csvRecords(text: string): string[] {
   const records: string[] = [];
   let record = '';
-  let quotes = 0;
+  let isQuoted = false;
   for (const line of text.split(/(?<=\n)/)) {
     record += line;
-    quotes += line.split('"').length - 1;
-    if (quotes % 2 === 1) continue;
+    isQuoted = endsQuoted(line, isQuoted);
+    if (isQuoted) continue;
     records.push(record);
     record = '';
   }
   if (record !== '') records.push(record);
   return records;
+}
+
+/** A quote begins a cell only behind its delimiter: inside of a cell it is a character. */
+const cellQuote = /(?:^|[,;\t|]) *"/g;
+
+/** A quoted cell is open at the end of the line. */
+function endsQuoted(line: string, before: boolean): boolean {
+  let isQuoted = before;
+  for (let at = 0; ;) {
+    if (isQuoted) {
+      const end = line.indexOf('"', at);
+      if (end === -1) return true;
+      isQuoted = line[end + 1] === '"';
+      at = end + (isQuoted ? 2 : 1);
+    } else {
+      cellQuote.lastIndex = at;
+      if (!cellQuote.test(line)) return false;
+      at = cellQuote.lastIndex;
+      isQuoted = true;
+    }
+  }
+}
+
+/** Names of the columns, where the first record is a header. */
+export function csvColumns(text: string): string[] {
+  const [head = ''] = csvRecords(text);
+  return head.split(/[,;\t]/).map((cell) => cell.trim().replaceAll(/^"|"$/g, ''));
 }
 
 /** Cuts JSON Lines between the lines; a call and its result stay together. */

@@ -9,9 +9,11 @@ export function takeRewrites(
   rewrites: readonly Rewrite[],
   { count }: Counter,
 ): void {
+  const byId = new Map(works.map((work) => [work.item.ContextID, work]));
+  const asked = new Map(requests.map((request) => [request.contextId, request]));
   for (const rewrite of rewrites) {
-    const work = works.find(({ item }) => item.ContextID === rewrite.contextId);
-    const request = requests.find(({ contextId }) => contextId === rewrite.contextId);
+    const work = byId.get(rewrite.contextId);
+    const request = asked.get(rewrite.contextId);
     if (work === undefined || request === undefined || work.did === 'rewritten') continue;
     const tokens = count(rewrite.text);
     const refusal = refusalOf(request, rewrite, tokens);

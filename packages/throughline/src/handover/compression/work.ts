@@ -1,12 +1,17 @@
 import { ThroughlineError } from '../../errors.ts';
-import type { CompressionPolicy, ContextItem } from '../../model/agent-context.ts';
+import {
+  compressionPolicySchema,
+  type CompressionPolicy,
+  type ContextItem,
+} from '../../model/agent-context.ts';
 import { isText } from '../media.ts';
 import { cutCode } from './code.ts';
 import type { Counter } from './counter.ts';
-import { kindOfText, looksBinary, type KindFound } from './kinds.ts';
+import { isValidJson, kindOfText, looksBinary, type KindFound } from './kinds.ts';
 import { isOfContext, isOfItems, valuesAt } from './preserve.ts';
 import { cutProse } from './prose.ts';
 import type { CompressOptions, FetchedItem, Outcome } from './report.ts';
+import { csvColumns } from './structured.ts';
 import type { Cut } from './units.ts';
 
 /** One item on its way through a compression. */
@@ -19,8 +24,8 @@ export interface Work {
   readonly unread?: string;
   /** Pinned facts that the source has. */
   readonly pinned: readonly string[];
-  /** A field that the policy preserves stands in it: it stays as it is. */
-  readonly holds: string | undefined;
+  /** Paths of fields that the policy preserves and that stand in it: then it stays as it is. */
+  readonly holds: readonly string[];
   readonly notes: string[];
   /** The source in units, where it can be cut as it stands. */
   cut?: Cut;
@@ -36,25 +41,36 @@ export interface Work {
   leftOut?: { readonly units: number; readonly of: number; readonly gaps: number };
 }
 
-const strategies: readonly string[] = ['target_ratio'];
+/** What a policy may name, by its field. */
+const named = {
+  Strategy: ['target_ratio'],
+  LossTolerance: compressionPolicySchema.shape.LossTolerance.options,
+} as const satisfies Partial<Record<keyof CompressionPolicy, readonly string[]>>;
 
-/** @throws ThroughlineError `unsupported` for an unknown Strategy, `invalid` for a TargetRatio out of range. */
+/**
+ * @throws ThroughlineError `unsupported` for a Strategy or LossTolerance that is not known, `invalid` for a
+ *   TargetRatio out of range or MustPreserveFields that are no list of paths.
+ */
 export function checkPolicy(policy: CompressionPolicy): void {
-  if (!strategies.includes(policy.Strategy)) {
+  for (const field of ['Strategy', 'LossTolerance'] as const) {
+    const known: readonly string[] = named[field];
+    if (known.includes(policy[field])) continue;
     throw new ThroughlineError(
       'unsupported',
-      `Compression strategy “${policy.Strategy}” is not known; use ${strategies.join(' or ')}.`,
-      { details: { strategy: policy.Strategy } },
+      `CompressionPolicy.${field} “${policy[field]}” is not known; use ${known.join(' or ')}.`,
+      { details: { path: `CompressionPolicy.${field}`, value: policy[field] } },
     );
   }
-  const ratio = policy.TargetRatio;
-  if (!(ratio > 0 && ratio <= 1)) {
-    throw new ThroughlineError(
-      'invalid',
-      `CompressionPolicy.TargetRatio is ${ratio}; it is tokens after ÷ before: above 0 and up to 1, where 1 lets everything stay.`,
-      { details: { path: 'CompressionPolicy.TargetRatio' } },
-    );
-  }
+  const { success, error } = compressionPolicySchema.safeParse(policy);
+  if (success) return;
+  const path = error.issues[0]?.path[0] === 'TargetRatio' ? 'TargetRatio' : 'MustPreserveFields';
+  throw new ThroughlineError(
+    'invalid',
+    path === 'TargetRatio'
+      ? `CompressionPolicy.TargetRatio is ${String(policy.TargetRatio)}; it is a number, tokens after ÷ before: above 0 and up to 1, where 1 lets everything stay.`
+      : 'CompressionPolicy.MustPreserveFields is no list of paths, such as ["ContextItems[].Description"].',
+    { details: { path: `CompressionPolicy.${path}` } },
+  );
 }
 
 export function startWork(
@@ -67,12 +83,12 @@ export function startWork(
   const base = { item, source: '', before: 0, found: { kind: 'whole' } as const, notes: [] };
   const unread = whyUnread(fetched);
   if (unread !== undefined || !('text' in fetched)) {
-    const nothing = { pinned: [], holds: undefined, text: '', after: 0, strategy: 'none' };
+    const nothing = { pinned: [], holds: [], text: '', after: 0, strategy: 'none' };
     return { ...base, ...nothing, did: 'reference', ...(unread !== undefined && { unread }) };
   }
   const { text } = fetched;
   const isReducible = policy !== undefined && policy.TargetRatio < 1;
-  const found = isReducible ? kindOfText(item, text) : base.found;
+  const found = policy === undefined ? base.found : kindOfText(item, text);
   const pinned = (options.pinned ?? []).filter((fact) => fact !== '' && text.includes(fact));
   const mayBeCut = item.Priority === 'compressible' || pinned.length > 0;
   const isLossy = isReducible && policy.LossTolerance !== 'none';
@@ -84,7 +100,7 @@ export function startWork(
     before,
     found: cut === undefined ? found : { kind: found.kind },
     pinned,
-    holds: found.kind === 'json' ? fieldIn(text, policy) : undefined,
+    holds: fieldsIn(found.kind, text, policy),
     ...(cut && { cut }),
     text,
     after: before,
@@ -119,12 +135,21 @@ function whyUnread(fetched: FetchedItem): string | undefined {
     : undefined;
 }
 
-/** The first field of the contents' own that the policy preserves and this JSON has. */
-function fieldIn(json: string, policy: CompressionPolicy | undefined): string | undefined {
+/** The fields of the contents' own that the policy preserves and this text has. */
+function fieldsIn(
+  kind: KindFound['kind'],
+  text: string,
+  policy: CompressionPolicy | undefined,
+): readonly string[] {
   const paths = (policy?.MustPreserveFields ?? []).filter((path) => !isOfContext(path));
-  if (paths.length === 0) return undefined;
-  const value: unknown = JSON.parse(json);
-  return paths.find((path) => valuesAt(value, path).length > 0);
+  if (paths.length === 0) return [];
+  if (kind === 'csv') {
+    const columns = new Set(csvColumns(text));
+    return paths.filter((path) => columns.has(path));
+  }
+  const values = kind === 'json' ? [text] : kind === 'json-lines' ? text.split('\n') : [];
+  const parsed = values.filter(isValidJson).map((json): unknown => JSON.parse(json));
+  return paths.filter((path) => parsed.some((value) => valuesAt(value, path).length > 0));
 }
 
 /** What each priority lets go of, in the order in which it goes. */
@@ -149,7 +174,7 @@ export function yieldByPriority(
     for (const work of works) {
       if (after <= target) return;
       if (work.item.Priority !== priority || work.unread !== undefined) continue;
-      if (work.holds !== undefined || work.pinned.length > 0) continue;
+      if (work.holds.length > 0 || work.pinned.length > 0) continue;
       after -= work.after;
       leaveReference(work, keepsItems ? 'reference' : outcome);
     }
@@ -172,7 +197,7 @@ export const shrinkable = (works: readonly Work[]): Work[] =>
     (work) =>
       work.did === 'kept' &&
       work.unread === undefined &&
-      work.holds === undefined &&
+      work.holds.length === 0 &&
       work.item.Priority !== 'must_preserve' &&
       (work.item.Priority === 'compressible' || work.pinned.length > 0),
   );
