@@ -1,30 +1,19 @@
 import { AgentCard, TaskState } from '@a2a-js/sdk';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Party } from '../../model/observation.ts';
 import { agentCard, withGrpc } from './card.ts';
 import { connectA2a, type A2aClient } from './index.ts';
 import { all, alice, echo, gate, startAgent } from './conformance.ts';
 import { plainServer } from './conformance/peer.ts';
+import { startWithGrpc as start } from './conformance/started.ts';
 import { peerTransports } from './peer-transport.ts';
-
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const start = async (...[script, options]: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(script, { grpc: {}, ...options });
-  closing.push(() => agent.served.close(50));
-  return agent;
-};
 
 const self: Party = { kind: 'user', name: 'Alice', principal: alice.id };
 async function connect(
   options: Omit<Parameters<typeof connectA2a>[0], 'self'>,
 ): Promise<A2aClient> {
   const client = await connectA2a({ self, ...options });
-  closing.push(() => client.close());
+  onTestFinished(() => client.close());
   return client;
 }
 
@@ -85,7 +74,7 @@ describe.each(peerTransports)('a connection over %s', (transport) => {
       port: Number(port),
       grpc: { port: rpcPort },
     });
-    closing.push(() => again.served.close(50));
+    onTestFinished(() => again.served.close(50));
     const last = (await all(views)).at(-1);
     expect(last?.state).toBe('completed');
   });
@@ -110,7 +99,7 @@ describe('which way is spoken', () => {
         supportedInterfaces: [{ url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
       }),
     );
-    closing.push(() => plain.close());
+    onTestFinished(() => plain.close());
     expect((await connect({ url: plain.url, transport: 'grpc' })).transport).toBe('jsonrpc');
   });
 
@@ -138,7 +127,7 @@ describe('which way is spoken', () => {
           withGrpc(agentCard({ name: 'P', description: '', version: '1', url }), grpc),
         ),
     );
-    closing.push(() => plain.close());
+    onTestFinished(() => plain.close());
     const call = connect({ url: plain.url, transport: 'grpc', credential: 'Bearer secret' });
     await expect(call).rejects.toMatchObject({
       code: 'invalid',

@@ -6,33 +6,23 @@ import {
   JsonRpcTransportHandler,
   ServerCallContext,
 } from '@a2a-js/sdk/server';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { correlationExtension } from '../../model/envelope.ts';
 import { agentCard } from './card.ts';
 import type { A2aClient, ConnectA2aOptions } from './client.ts';
 import { alice, echo, gate, MemoryPorts, Scripted, startAgent } from './conformance.ts';
 import { markKey } from './marks.ts';
 import { plainServer, sse } from './conformance/peer.ts';
+import { start } from './conformance/started.ts';
 import { connectA2a } from './connect.ts';
 import type { PeerTask } from './peer-task.ts';
 import { withTrace } from '../../telemetry/trace.ts';
 
-type Agent = Awaited<ReturnType<typeof startAgent>>;
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
-
-const start = async (...args: Parameters<typeof startAgent>): Promise<Agent> => {
-  const agent = await startAgent(...args);
-  closing.push(() => agent.served.close(100));
-  return agent;
-};
 const self = { kind: 'agent', name: 'Desk', principal: 'desk' } as const;
 const fast = { attempts: 4, firstMs: 5, capMs: 20 };
 const connect = async (options: Partial<ConnectA2aOptions>): Promise<A2aClient> => {
   const client = await connectA2a({ self, retry: fast, ...options });
-  closing.push(() => client.close());
+  onTestFinished(() => client.close());
   return client;
 };
 const say = (text: string): { parts: { kind: 'text'; text: string }[] } => ({
@@ -41,7 +31,7 @@ const say = (text: string): { parts: { kind: 'text'; text: string }[] } => ({
 
 const raw = async (...args: Parameters<typeof plainServer>): Promise<string> => {
   const { url, close } = await plainServer(...args);
-  closing.push(close);
+  onTestFinished(close);
   return url;
 };
 

@@ -1,12 +1,11 @@
 import { TaskState } from '@a2a-js/sdk';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ThroughlineError } from '../../errors.ts';
-import { alice, echo, gate, MemoryPorts, rpc, startAgent, wireMessage } from './conformance.ts';
+import { alice, echo, gate, MemoryPorts, rpc, wireMessage } from './conformance.ts';
 import { MemoryPush, MemorySender } from './conformance/push.ts';
+import { start as startPlain, type Agent } from './conformance/started.ts';
 
-type Agent = Awaited<ReturnType<typeof startAgent>>;
 type Started = Agent & { push: MemoryPush; sender: MemorySender };
-const open: Agent[] = [];
 
 const quick = { attempts: 3, firstMs: 1, capMs: 2 };
 const waits = {
@@ -17,20 +16,15 @@ const waits = {
 };
 
 async function start(
-  script: Parameters<typeof startAgent>[0],
+  script: Parameters<typeof startPlain>[0],
   given: { ports?: MemoryPorts; push?: MemoryPush; sender?: MemorySender } = {},
 ): Promise<Started> {
   const ports = given.ports ?? new MemoryPorts();
   const push = given.push ?? new MemoryPush(ports);
   const sender = given.sender ?? new MemorySender();
-  const agent = await startAgent(script, { ports, push: { ports: push, sender }, waits });
-  open.push(agent);
+  const agent = await startPlain(script, { ports, push: { ports: push, sender }, waits });
   return { ...agent, push, sender };
 }
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ served }) => served.close(100)));
-});
 
 const hook = {
   url: 'https://hook.example/a?key=1',
