@@ -7,6 +7,7 @@ import type { AgentContext } from '../model/agent-context.ts';
 import { citationSchema, type GraderSpecInput, graderSpecSchema } from '../model/grader.ts';
 import { gradeCriteria, type GraderMeans } from '../models/grade-criteria.ts';
 import type { Model } from '../models/model.ts';
+import { spentIn } from '../models/spent-in.ts';
 import type { AgentHandler, HandlerIo, HandlerResult } from './handler.ts';
 
 export interface ModelAgentOptions {
@@ -44,11 +45,6 @@ const answersSchema = z.object({
 });
 type Answers = z.infer<typeof answersSchema>;
 
-/** What a model used before it gave no answer. */
-const spentSchema = z.object({
-  usage: z.object({ inputTokens: z.number(), outputTokens: z.number() }),
-});
-
 const rules = `Answer every item of the list "Do" once, by its itemID.
 - Use only the material given; of what is "named only" there is no more. Where it does not say, give an empty answer and no citations.
 - citations: for each answer the passages that show it; contextId: the number in the line above the material; quote: copied word for word from below that line.
@@ -85,8 +81,8 @@ export function modelAgent(options: ModelAgentOptions): AgentHandler {
       ...(options.maxOutputTokens !== undefined && { maxOutputTokens: options.maxOutputTokens }),
     };
     const { value, usage } = await model.object(request).catch((error: unknown) => {
-      const spent = spentSchema.safeParse(error instanceof ThroughlineError && error.details);
-      if (spent.success) io.spent({ model: model.name, ...spent.data.usage });
+      const spent = spentIn(error);
+      if (spent !== undefined) io.spent({ model: model.name, ...spent.usage });
       throw error;
     });
     io.spent({ model: model.name, ...usage });

@@ -23,6 +23,17 @@ const says = (text: string, counted: typeof usage | typeof silent = usage) =>
     },
   });
 
+const ends = (text: string, unified: 'stop' | 'tool-calls' | 'length') => ({
+  content: [{ type: 'text' as const, text }],
+  finishReason: { unified, raw: unified },
+  usage,
+  warnings: [],
+});
+/** Of an error: what so many requests used. */
+const details = (times: number) => ({
+  details: { usage: { inputTokens: 11 * times, outputTokens: 3 * times } },
+});
+
 describe('a language model of the AI SDK', () => {
   it('goes by provider and model, or by the name it is given', () => {
     expect(aiModel(says('')).name).toBe('maker/reader-1');
@@ -56,6 +67,27 @@ describe('a language model of the AI SDK', () => {
   it('that does not count is counted, and that is said', async () => {
     const { usage: counted } = await aiModel(says('one two', silent)).text({ prompt: 'a b c' });
     expect(counted).toEqual({ inputTokens: 4, outputTokens: 2, estimated: true });
+  });
+
+  it.each([-5, 1.5, 1e300, Number.MAX_SAFE_INTEGER])(
+    'that counts %d tokens is counted instead',
+    async (total) => {
+      const counted = { ...usage, inputTokens: { ...usage.inputTokens, total } };
+      const answer = await aiModel(says('one two', counted)).text({ prompt: 'a b c' });
+      expect(answer.usage).toEqual({ inputTokens: 4, outputTokens: 3, estimated: true });
+    },
+  );
+
+  it('says what it used when it gives no answer, all attempts together', async () => {
+    const called = new MockLanguageModelV4({ doGenerate: ends('', 'tool-calls') });
+    await expect(aiModel(called).text({ prompt: 'a' })).rejects.toMatchObject(details(1));
+    const cut = new MockLanguageModelV4({ doGenerate: ends('one', 'length') });
+    await expect(aiModel(cut).text({ prompt: 'a' })).rejects.toMatchObject(details(1));
+    const asked = { prompt: 'a', schema: z.object({ sure: z.boolean() }), name: 'sure' };
+    const both = new MockLanguageModelV4({
+      doGenerate: [ends('no JSON', 'stop'), ends('', 'tool-calls')],
+    });
+    await expect(aiModel(both).object(asked)).rejects.toMatchObject(details(2));
   });
 
   it('that heeds no signal is left at the time limit', async () => {

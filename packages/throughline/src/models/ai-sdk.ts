@@ -1,8 +1,10 @@
 import { generateText, type LanguageModel, type LanguageModelUsage, Output } from 'ai';
+import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import { countTokens } from '../handover/count-tokens.ts';
 import { cutShort, missedForm, modelError } from './model-error.ts';
 import type { Model, ModelRequest, ModelUsage } from './model.ts';
+import { spentIn } from './spent-in.ts';
 
 export interface AiModelOptions {
   /** Name in reports. Default: `provider/model` as the AI SDK's model says it. */
@@ -51,19 +53,21 @@ export function aiModel(model: LanguageModel, options: AiModelOptions = {}): Mod
           return { value, usage: sum(spent, usage) };
         } catch (error) {
           const missed = error instanceof ThroughlineError ? missedForm(error.cause) : undefined;
-          if (missed === undefined) throw error;
-          spent = sum(spent, usageOf(request, missed.text ?? '', missed.usage));
-          const isCut = missed.finishReason === 'length';
-          if (isCut || attempt === objectAttempts) throw withUsage(error, spent);
+          const used = missed
+            ? usageOf(request, missed.text ?? '', missed.usage)
+            : spentIn(error)?.usage;
+          if (used !== undefined) spent = sum(spent, used);
+          const isLast = missed === undefined || attempt === objectAttempts;
+          if (isLast || missed.finishReason === 'length') throw withUsage(error, spent);
         }
       }
     },
   };
 }
 
-/** The same error, with what was used in vain. */
+/** The same error, with what was used in vain, if anything was. */
 const withUsage = (error: unknown, usage: ModelUsage): unknown =>
-  error instanceof ThroughlineError
+  error instanceof ThroughlineError && usage.inputTokens + usage.outputTokens > 0
     ? new ThroughlineError(error.code, error.message, { details: { usage }, cause: error.cause })
     : error;
 
@@ -113,18 +117,18 @@ async function generate<Value>(
     abortSignal: signal,
     output,
   });
-  const { text, finishReason, usage } = result;
-  if (finishReason === 'length') throw cutShort(name);
+  const { text, finishReason } = result;
+  const usage = usageOf(request, text, result.usage);
+  if (finishReason === 'length') throw withUsage(cutShort(name), usage);
   if (text.length > maxOutputTokens * charactersPerToken) {
-    throw new ThroughlineError(
-      'too-large',
-      `${name} answered with ${text.length} characters where ${maxOutputTokens} tokens were allowed.`,
-    );
+    const message = `${name} answered with ${text.length} characters where ${maxOutputTokens} tokens were allowed.`;
+    throw new ThroughlineError('too-large', message, { details: { usage } });
   }
   if (finishReason !== 'stop' || text === '') {
-    throw new ThroughlineError('invalid', `${name} gave no answer (${finishReason}).`);
+    const message = `${name} gave no answer (${finishReason}).`;
+    throw new ThroughlineError('invalid', message, { details: { usage } });
   }
-  return { output: result.output, usage: usageOf(request, text, usage) };
+  return { output: result.output, usage };
 }
 
 /** Rejects when the signal aborts, also where a model does not heed it. */
@@ -133,9 +137,13 @@ const ended = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-/** What the model counted; where it says nothing, what we count, said to be an estimate. */
+/** Tokens of one request, as far as any model can count: beyond it, or below 0, a figure is none. */
+const countSchema = z.int().min(0).max(1_000_000_000);
+
+/** What the model counted; where it says nothing that can be, what we count, said to be an estimate. */
 function usageOf(request: ModelRequest, text: string, said?: LanguageModelUsage): ModelUsage {
-  const { inputTokens, outputTokens } = said ?? {};
+  const inputTokens = countSchema.safeParse(said?.inputTokens).data;
+  const outputTokens = countSchema.safeParse(said?.outputTokens).data;
   if (inputTokens !== undefined && outputTokens !== undefined) return { inputTokens, outputTokens };
   return {
     inputTokens: inputTokens ?? countTokens(`${request.system ?? ''}\n${request.prompt}`),

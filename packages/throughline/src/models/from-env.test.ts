@@ -108,6 +108,13 @@ describe('structured output over HTTP', () => {
 });
 
 describe('a model that fails', () => {
+  it.each([{ choices: [] }, {}])('with %j for an answer gave none', async (body) => {
+    await withModel(
+      () => (response) => sendJson(response, 200, body, again),
+      (model) => expect(text(model)).rejects.toMatchObject({ code: 'invalid' }),
+    );
+  });
+
   it.each([
     [429, 'unavailable', 3],
     [500, 'unavailable', 3],

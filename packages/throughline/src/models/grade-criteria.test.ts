@@ -119,6 +119,9 @@ describe('grading by criteria', () => {
     const vague = await graded([criterion('right', byModel)], () => 'Looks fine to me!');
     expect(vague.criteria).toMatchObject([{ ok: false }]);
     expect(vague.reason).toContain('not graded');
+    expect(vague.usage).toMatchObject([
+      { model: expect.any(String), inputTokens: expect.any(Number) },
+    ]);
     const away = graded([criterion('right', byModel)], () => (response) => {
       response.writeHead(503);
       response.end();

@@ -7,6 +7,7 @@ import { quote } from '../handover/plain.ts';
 import type { AgentContext } from '../model/agent-context.ts';
 import type { CriterionGrade, GraderSpec } from '../model/grader.ts';
 import type { Model, ModelUsage } from './model.ts';
+import { spentIn } from './spent-in.ts';
 
 /** A criterion with the grader that decides it; without one it is left to others. */
 export interface GradedCriterion {
@@ -193,8 +194,9 @@ async function byModel(
   if (model === undefined) {
     throw new ThroughlineError('invalid', `Criterion ${id} ${noModel}`);
   }
-  const unmet = (reason: string) => ({
+  const unmet = (reason: string, usage?: ModelUsage) => ({
     grade: { id, ok: false, by: `model ${model.name}`, reason, evidence: [] },
+    ...(usage && { usage: { ...usage, model: model.name } }),
   });
   const text = gradedText(spec.of, subject);
   if (text === undefined) return unmet('what is to be judged is not there');
@@ -219,7 +221,7 @@ async function byModel(
     const isForm =
       error instanceof ThroughlineError && ['invalid', 'too-large'].includes(error.code);
     if (!isForm) throw error;
-    return unmet(`not graded: ${error.message}`);
+    return unmet(`not graded: ${error.message}`, spentIn(error)?.usage);
   }
 }
 

@@ -1,8 +1,18 @@
-import { APICallError, NoObjectGeneratedError, RetryError } from 'ai';
+import {
+  APICallError,
+  EmptyResponseBodyError,
+  InvalidResponseDataError,
+  JSONParseError,
+  NoObjectGeneratedError,
+  RetryError,
+} from 'ai';
 import { ThroughlineError } from '../errors.ts';
 
 /** HTTP statuses after which the same request may succeed later. */
 const passing: readonly number[] = [408, 409, 425, 429];
+
+/** What came back is no answer of a model. */
+const noAnswer = [EmptyResponseBodyError, InvalidResponseDataError, JSONParseError];
 
 /** How the AI SDK names that the AI Gateway got no key that it takes. */
 const unkeyed: readonly string[] = ['GatewayAuthenticationError', 'GatewayError'];
@@ -28,6 +38,7 @@ export function modelError(model: string, error: unknown): ThroughlineError {
     const message = `${model} answered in another form than asked for; ask for less at once, or take a model with structured output.`;
     return new ThroughlineError('invalid', message, options);
   }
+  if (noAnswer.some((kind) => kind.isInstance(last))) return callError(model, 200, options);
   return new ThroughlineError('internal', `The request to ${model} failed.`, options);
 }
 

@@ -20,8 +20,8 @@ export interface ModelRequest {
 /**
  * A language model, as planners, graders, summarisers and agents use one. Both methods throw
  * ThroughlineError: `unavailable` (may be retried) when it can't be reached or is overloaded,
- * `timeout`, `invalid` when it answers in another form than asked for; then `details.usage` is what was
- * used in vain.
+ * `timeout`, `invalid` when it answers in another form than asked for, `too-large` when its answer is cut;
+ * where anything was used in vain, `details.usage` says it.
  */
 export interface Model {
   /** Names provider and model in reports and figures: `openai/gpt-5`. */
