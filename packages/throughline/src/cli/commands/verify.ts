@@ -26,7 +26,7 @@ export const verifyCommand = (surroundings: Surroundings): Command =>
     .option('--against <folder>', 'a backup, or its keys: the log must hold what it ends with')
     .addHelpText(
       'after',
-      '\nRecomputes the log’s chain of hashes, opens what is sealed and holds it against\nits commitment, and folds the log once more to compare the graph. That the end of\nthe log is there is known from what the hub noted of it in its folder, and from\na backup. Writes nothing to the hub’s data. Exits 1 when something is not as it should be.',
+      '\nRecomputes the log’s chain of hashes, opens what is sealed and holds it against\nits commitment, and folds the log once more to compare the graph. Whether the\nend of the log is there is known from what the hub noted of it in its folder,\nand from a backup. Writes nothing to the hub’s data. Exits 1 when something is\nnot as it should be.',
     )
     .action(async (options: unknown) => {
       const out = outputOf(surroundings, options);
