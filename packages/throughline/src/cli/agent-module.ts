@@ -141,13 +141,18 @@ export async function serveBehind(
   connection: Connection,
   { port, host, publicUrl, ...does }: Omit<ServeModuleOptions, 'hubUrl' | 'key'> & AgentParts,
 ): Promise<Served> {
-  const served = await serveAgent({
-    ...does,
-    ports: connection.ports,
-    terms: await connection.terms(),
-    ...(port !== undefined && { port }),
-    ...(host !== undefined && { host }),
-    ...(publicUrl !== undefined && { publicUrl }),
+  const serving = async () =>
+    serveAgent({
+      ...does,
+      ports: connection.ports,
+      terms: await connection.terms(),
+      ...(port !== undefined && { port }),
+      ...(host !== undefined && { host }),
+      ...(publicUrl !== undefined && { publicUrl }),
+    });
+  const served = await serving().catch(async (error: unknown) => {
+    await connection.close();
+    throw error;
   });
   return {
     url: served.url,

@@ -15,6 +15,17 @@ import {
 import { a2aRoutes, type A2aRoutes } from './server.ts';
 
 describe('serving an agent', () => {
+  it('is refused on an address that is taken, with what to do', async () => {
+    const agent = await startAgent(echo);
+    const port = Number(new URL(agent.url).port);
+    await expect(startAgent(echo, { port })).rejects.toMatchObject({
+      code: 'unavailable',
+      retryable: false,
+      message: expect.stringMatching(/^can’t listen on 127.0.0.1:\d+: .*choose another port$/),
+    });
+    await agent.served.close(0);
+  });
+
   it('closes after what runs has ended and its answer is out', async () => {
     const door = gate();
     const agent = await startAgent(async (desk) => {

@@ -36,12 +36,15 @@ export interface ServedAgent {
   close(timeoutMs?: number): Promise<void>;
 }
 
-/** Serves one agent on an address of its own and takes up what was left unfinished there. */
+/**
+ * Serves one agent on an address of its own and takes up what was left unfinished there.
+ *
+ * @throws ThroughlineError `unavailable` when the address can't be listened on.
+ */
 export async function serveA2a(options: ServeA2aOptions): Promise<ServedAgent> {
   const { host = '127.0.0.1', port = 0 } = options;
   const server = createServer();
-  server.listen(port, host);
-  await once(server, 'listening');
+  await listen(server, port, host);
   const address = server.address();
   if (address === null || typeof address === 'string') {
     throw new ThroughlineError('internal', `no TCP address to serve on at ${host}:${port}`);
@@ -76,6 +79,15 @@ export async function serveA2a(options: ServeA2aOptions): Promise<ServedAgent> {
       clearTimeout(hangUp);
     },
   };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening').catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const message = `can’t listen on ${host}:${port}: ${why}; choose another port`;
+    throw new ThroughlineError('unavailable', message, { cause, retryable: false });
+  });
 }
 
 /** No half of an agent stays behind when the other can't be served. */
