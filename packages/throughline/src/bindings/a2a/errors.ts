@@ -26,32 +26,31 @@ const serverErrorCode = -32_000;
 
 interface WireOptions {
   readonly message: string;
+  /** Of ErrorInfo, where the error is none of A2A's own. */
+  readonly reason: string;
   readonly metadata: Record<string, string>;
 }
 
 const malformed = (options: WireOptions): A2AError => new RequestMalformedError(options);
+const notFound = (options: WireOptions): A2AError => new TaskNotFoundError(options);
 const unsupported = (options: WireOptions): A2AError => new UnsupportedOperationError(options);
 
 /** `serverErrorCode`, with its details as A2A's own errors have them. */
-const serverError =
-  (reason: string) =>
-  ({ message, metadata }: WireOptions): A2AError => {
-    const error = { code: serverErrorCode, message };
-    const bare = new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error });
-    const detailed = Object.assign(bare, { metadata, reason });
-    return Object.assign(detailed, { data: [detailed.toErrorInfo()] });
-  };
+function serverError({ message, ...details }: WireOptions): A2AError {
+  const error = { code: serverErrorCode, message };
+  const bare = new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error });
+  const detailed = Object.assign(bare, details);
+  return Object.assign(detailed, { data: [detailed.toErrorInfo()] });
+}
 
 /** JSON-RPC −32603; `metadata.retryable` says whether the same call may succeed later. */
-const internal =
-  (reason = 'INTERNAL_ERROR') =>
-  (options: WireOptions): A2AError =>
-    Object.assign(new A2AError(options), { reason });
+const internal = ({ reason, ...options }: WireOptions): A2AError =>
+  Object.assign(new A2AError(options), { reason });
 
 interface WireError {
   readonly make: (options: WireOptions) => A2AError;
-  /** HTTP status of a JSON-RPC answer that says nothing but this error. */
-  readonly status: 200 | 400 | 401 | 413;
+  /** HTTP status of a JSON-RPC answer that says nothing but this error; default 200. */
+  readonly status?: 401 | 413;
   /** HTTP+JSON and gRPC, where A2A leaves it open: HTTP status, name of google.rpc.Code, its number. */
   readonly rest?: readonly [http: number, name: string, grpc: number];
   /** The cause is ours and none of the caller's business: it gets a general sentence. */
@@ -60,33 +59,21 @@ interface WireError {
 
 /** Our codes on the A2A wire. JSON-RPC answers errors of a method with HTTP 200. */
 const wireErrors: Readonly<Record<ErrorCode, WireError>> = {
-  invalid: { make: malformed, status: 200 },
+  invalid: { make: malformed },
   'too-large': { make: malformed, status: 413, rest: [413, 'RESOURCE_EXHAUSTED', 8] },
-  unauthenticated: {
-    make: serverError('UNAUTHENTICATED'),
-    status: 401,
-    rest: [401, 'UNAUTHENTICATED', 16],
-  },
-  'not-found': { make: (options) => new TaskNotFoundError(options), status: 200 },
-  gone: { make: malformed, status: 200 },
-  'context-refused': { make: malformed, status: 200 },
-  conflict: { make: malformed, status: 200, rest: [409, 'ABORTED', 10] },
-  terminal: { make: unsupported, status: 200 },
-  unsupported: { make: unsupported, status: 200 },
-  quota: {
-    make: serverError('RESOURCE_EXHAUSTED'),
-    status: 200,
-    rest: [429, 'RESOURCE_EXHAUSTED', 8],
-  },
-  timeout: {
-    make: internal('DEADLINE_EXCEEDED'),
-    status: 200,
-    rest: [504, 'DEADLINE_EXCEEDED', 4],
-  },
-  unavailable: { make: internal('UNAVAILABLE'), status: 200, rest: [503, 'UNAVAILABLE', 14] },
-  damaged: { make: internal(), status: 200, hidden: true },
-  'newer-version': { make: internal(), status: 200, hidden: true },
-  internal: { make: internal(), status: 200, hidden: true },
+  unauthenticated: { make: serverError, status: 401, rest: [401, 'UNAUTHENTICATED', 16] },
+  'not-found': { make: notFound },
+  gone: { make: malformed },
+  'context-refused': { make: malformed },
+  conflict: { make: malformed, rest: [409, 'ABORTED', 10] },
+  terminal: { make: unsupported },
+  unsupported: { make: unsupported },
+  quota: { make: serverError, rest: [429, 'RESOURCE_EXHAUSTED', 8] },
+  timeout: { make: internal, rest: [504, 'DEADLINE_EXCEEDED', 4] },
+  unavailable: { make: internal, rest: [503, 'UNAVAILABLE', 14] },
+  damaged: { make: internal, hidden: true },
+  'newer-version': { make: internal, hidden: true },
+  internal: { make: internal, hidden: true },
 };
 
 const generalSentence = 'the agent could not answer because of a fault of its own; try again later';
@@ -98,16 +85,14 @@ const generalSentence = 'the agent could not answer because of a fault of its ow
 export function toA2aError(error: unknown): A2AError {
   if (error instanceof A2AError) return error;
   if (!(error instanceof ThroughlineError)) {
-    return internal()({
-      message: generalSentence,
-      metadata: { code: 'internal', retryable: 'false' },
-    });
+    return toA2aError(new ThroughlineError('internal', generalSentence));
   }
-  const { make, hidden } = wireErrors[error.code];
-  const { code, retryable, details } = error;
+  const { code, retryable, details, message } = error;
+  const { make, hidden, rest } = wireErrors[code];
   const wait = details['retryAfterSeconds'];
   return make({
-    message: hidden === true ? generalSentence : error.message,
+    message: hidden === true ? generalSentence : message,
+    reason: rest?.[1] ?? 'INTERNAL_ERROR',
     metadata: {
       code,
       retryable: String(retryable),
@@ -126,8 +111,8 @@ export interface RpcErrorBody {
 export function rpcFailure(
   error: unknown,
   id: string | number | null,
-): { body: RpcErrorBody; status: WireError['status'] } {
-  const status = error instanceof ThroughlineError ? wireErrors[error.code].status : 200;
+): { body: RpcErrorBody; status: 200 | 401 | 413 } {
+  const { status = 200 } = error instanceof ThroughlineError ? wireErrors[error.code] : {};
   return { body: { jsonrpc: '2.0', id, error: rpcErrorOf(toA2aError(error)) }, status };
 }
 
