@@ -128,10 +128,19 @@ describe('a JSON Schema', () => {
   });
 });
 
+const citing = (n: number) => {
+  const many = answer(Array.from({ length: n }, () => ({ contextId: 'paper', quote: '14 died' })));
+  const outputs = new Map([['many.json', many]]);
+  const spec = { by: 'citations', of: { output: 'many.json' }, least: 1 } as const;
+  return gradePurely('c', spec, { ...subject, outputs });
+};
+
 describe('a schema of a stranger comes to an end', () => {
-  const twice = (level: number) => ({ allOf: [1, 2].map(() => ({ $ref: `#/$defs/d${level}` })) });
   const $defs = Object.fromEntries(
-    Array.from({ length: 40 }, (_, level) => [`d${level + 1}`, twice(level)]),
+    Array.from({ length: 40 }, (_, level) => {
+      const allOf = [1, 2].map(() => ({ $ref: `#/$defs/d${level}` }));
+      return [`d${level + 1}`, { allOf }];
+    }),
   );
   const text = JSON.stringify({
     answers: [
@@ -174,20 +183,8 @@ describe('a schema of a stranger comes to an end', () => {
   });
 
   it('and so do citations: more than a thousand are not looked up', () => {
-    const all = (n: number) =>
-      Array.from({ length: n }, () => ({ contextId: 'paper', quote: '14 died' }));
-    const outputs = (n: number) => new Map([['many.json', answer(all(n))]]);
-    const cited = (n: number) =>
-      gradePurely(
-        'c',
-        { by: 'citations', of: { output: 'many.json' }, least: 1 },
-        {
-          ...subject,
-          outputs: outputs(n),
-        },
-      );
-    expect(cited(1_000).ok).toBe(true);
-    expect(cited(1_001)).toMatchObject({ ok: false, reason: 'it has more than 1000 citations' });
+    expect(citing(1_000).ok).toBe(true);
+    expect(citing(1_001)).toMatchObject({ ok: false, reason: 'it has more than 1000 citations' });
   });
 });
 

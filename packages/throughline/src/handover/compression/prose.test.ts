@@ -73,7 +73,7 @@ describe('cutting prose', () => {
   });
 
   it('takes three marks with more of them on the line for no fence', () => {
-    expect(cut('```x``` is code.\n\nOne. Two.')).toHaveLength(3);
+    expect(cut('```x``` is code.\n\nThis is one. And this too.')).toHaveLength(3);
   });
 
   it('cuts a table without bars at its sides between its rows', () => {
