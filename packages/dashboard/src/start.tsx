@@ -1,7 +1,7 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { liveFeed } from './live/live.ts';
-import { takeCode } from './session/code.ts';
+import { hasCode, takeCode } from './session/code.ts';
 import { openSession, type Session } from './session/session.ts';
 
 const codeRefused =
@@ -13,6 +13,8 @@ export function start(page: Document): void {
   if (place === null) throw new Error('the document has no place for the page');
   const { origin } = page.location;
   const code = takeCode(window);
+  // Put into a tab where the page is open, an address changes its hash alone: nothing is loaded anew.
+  window.addEventListener('hashchange', () => hasCode(window) && window.location.reload());
   const follow = ({ feed }: Session['hub']) => liveFeed({ page, feed });
   createRoot(place).render(
     <App

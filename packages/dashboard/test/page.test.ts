@@ -125,6 +125,16 @@ describe.skipIf(browserPath === undefined)('the page in a browser', () => {
     });
   });
 
+  it('takes the code of an address that is put into a tab where the page is open', async () => {
+    await withBrowser(wide, async ({ page }) => {
+      await page.goto(hub.url);
+      await page.getByLabel('API key').waitFor();
+      await page.goto((await operator.pageAddress()).url);
+      await page.getByRole('row', { name: /My cash back looks wrong/ }).waitFor();
+      expect(page.url()).toBe(`${hub.url}/#/`);
+    });
+  });
+
   it('lets a person in by the address that the hub gives, once, and keeps nothing of it', async () => {
     const { url } = await operator.pageAddress();
     await withBrowser(wide, async ({ page, context }) => {
