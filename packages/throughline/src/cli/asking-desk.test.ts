@@ -39,6 +39,31 @@ const writer: AgentHandler = async (context, io) => {
   await io.itemDone('draft', 'Drafted');
 };
 
+/** One subtask that turns a letter into a reply. */
+const reply = (agent: string) =>
+  asWorkflow({
+    name: 'Reply',
+    subtasks: [
+      {
+        id: 'write',
+        name: 'Write',
+        agent,
+        needs: ['letter'],
+        produces: [{ name: 'reply', description: 'The reply', type: 'text' }],
+        todo: [{ id: 'draft', description: 'Draft it' }],
+        evaluation: 'relaxed',
+        attempts: 1,
+      },
+    ],
+  });
+
+/** Puts out a reply, and asks nothing. */
+const replies: AgentHandler = async (context, io) => {
+  const letter = await io.fetch(context.ContextItems[0]?.ContextID ?? '');
+  await io.output('reply', 'text/plain', `Noted: ${letter.text()}`);
+  await io.itemDone('draft', 'Drafted');
+};
+
 let dataDir: string;
 let hub: RunningHub;
 const open: { close(timeoutMs?: number): Promise<void> }[] = [];
@@ -69,13 +94,8 @@ async function serve(
   return served;
 }
 
-const request: MasterAgentOptions['request'] = (message) => ({
-  workflow,
-  offered: offerMessage(workflow, message),
-});
-
 /** An agent with a Master inside: what the Master's agents ask, it asks whoever wrote to it. */
-async function serveDesk(key: string, url: string) {
+async function serveDesk(key: string, url: string, id = 'writer', plan = workflow) {
   const client = new HubClient({ url: hub.url, key });
   const ports = client.master();
   const master = createMaster({
@@ -83,8 +103,12 @@ async function serveDesk(key: string, url: string) {
     a2a: client,
     principal: await client.whoAmI(),
     name: 'Desk',
-    agents: [{ id: 'writer', name: 'Writer', url, behind: 'hub' }],
+    agents: [{ id, name: id, url, behind: 'hub' }],
     retryMs: 5,
+  });
+  const request: MasterAgentOptions['request'] = (message) => ({
+    workflow: plan,
+    offered: offerMessage(plan, message),
   });
   const served = await serve(key, masterAgent({ master, ports, request }));
   return { ...served, master };
@@ -230,5 +254,23 @@ describe('an agent with a Master inside, whose agents ask', () => {
     expect((await ended).state).toBe('cancelled');
     expect((await other).state).toBe('cancelled');
     await vi.waitFor(async () => expect(await desk.master.openRuns()).toEqual([]), 20_000);
+  });
+
+  it('does what another Master hands over, from its contents, under the names of both plans', async () => {
+    const written = await serve(await keyOf('writer', 'agent'), { handler: replies });
+    const deskKey = await keyOf('desk', 'agent');
+    const desk = await serveDesk(deskKey, written.url, 'writer', reply('writer'));
+    const boss = await serveDesk(await keyOf('boss', 'agent'), desk.url, 'desk', reply('desk'));
+    const credential = `Bearer ${await keyOf('priya', 'caller')}`;
+    const priya = await connectA2a({
+      url: boss.url,
+      credential,
+      self: { kind: 'user', name: 'P' },
+    });
+    open.push(priya);
+    expect(await priya.send({ parts: say('40 euros') })).toMatchObject({
+      state: 'completed',
+      text: 'Noted: 40 euros',
+    });
   });
 });

@@ -163,7 +163,7 @@ async function completed(run: RunContext, subtask: Subtask, task: AgentTask): Pr
   let evaluation: Evaluation;
   try {
     if (attempt.outputs.length === 0) {
-      const outputs = await collectOutputs(run, attempt, task);
+      const outputs = await collectOutputs(run, attempt, task, subtask.produces);
       if (outputs.length > 0) {
         await run.journal.decideAttempt(subtask.id, (draft) => {
           draft.outputs = outputs;

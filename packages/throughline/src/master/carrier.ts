@@ -5,7 +5,7 @@ import type { StoredRun } from '../model/stored-run.ts';
 import type { RunEngine } from './engine.ts';
 import type { Journal } from './journal.ts';
 import type { MasterPorts, RunStore } from './ports.ts';
-import { asRunState, isDone, runStatus, type RunState } from './run-state.ts';
+import { asRunState, isDone, isUnderWay, runStatus, type RunState } from './run-state.ts';
 
 /** Of the time that a word of a process counts for, how often it is given. */
 const beatsPerLease = 3;
@@ -145,7 +145,7 @@ export class RunCarrier {
         if (isDone(journal.state)) return;
         await release(journal);
         // Decided in another process just then.
-        if (runStatus(journal.state) !== 'running') return;
+        if (runStatus(journal.state) !== 'running' && !isUnderWay(journal.state)) return;
         round += 1;
       } catch (error) {
         if (this.#closing.signal.aborted) throw error;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Part } from '../handover/parts.ts';
 import { plainMessage } from '../handover/plain.ts';
 import { agentContextMediaType } from '../model/agent-context.ts';
 import {
@@ -13,6 +14,7 @@ import { correlationExtension, type Envelope } from '../model/envelope.ts';
 import { checkHanded } from './check-handed.ts';
 import type { AgentConnection, KnownAgent, OutgoingMessage } from './connection.ts';
 import type { RunContext } from './context.ts';
+import { itemNameKey } from './offer-message.ts';
 import type { Asked, Attempt, RunItem } from './run-state.ts';
 
 /** Seconds by which a right to read outlives the attempt's deadline, where a hub allows so many. */
@@ -50,7 +52,7 @@ export async function composeMessage(
     );
     const message: OutgoingMessage = {
       ...base,
-      parts: plainMessage(attempt.context, contents),
+      parts: plainMessage(attempt.context, contents).map((part) => asNamed(part, items)),
       // The first part is the text that says what to do.
       envelope: envelopeOf(run, attempt, items, 1),
       extensions: [correlationExtension],
@@ -103,6 +105,12 @@ export async function composeAnswer(
     extensions: [...(takesContexts ? [contentAccessKey] : []), correlationExtension],
   };
 }
+
+/** Says how the plan calls an item: another Master finds by that what its own plan needs. */
+const asNamed = (part: Part, items: readonly RunItem[]): Part => {
+  const name = items.find(({ ref }) => ref.resource === part.name)?.name;
+  return name === undefined ? part : { ...part, metadata: { [itemNameKey]: name } };
+};
 
 /** Items that an attempt hands over; those of equal bytes are one. */
 function itemsOf(run: RunContext, attempt: Attempt): readonly RunItem[] {

@@ -2,6 +2,7 @@ import { ThroughlineError } from '../errors.ts';
 import { isText } from '../handover/media.ts';
 import type { Part } from '../handover/parts.ts';
 import type { ContextItem } from '../model/agent-context.ts';
+import { foreignId } from '../model/ids.ts';
 import type { Workflow } from '../model/workflow.ts';
 import type { OfferedContent } from './offer.ts';
 import { surroundingNames } from './surroundings.ts';
@@ -16,6 +17,15 @@ export function contextTypeOf(mediaType: string): ContextItem['ContextType'] {
   return isText(mediaType) || mediaType === 'application/pdf' ? 'document' : 'other';
 }
 
+/** Key of a part's metadata under which another Master says how its plan calls the content. */
+export const itemNameKey = 'throughline/item';
+
+/** What a part goes by; empty: it has no name. */
+function nameOf({ name = '', metadata }: Part): string {
+  const said = metadata?.[itemNameKey];
+  return typeof said === 'string' && foreignId.safeParse(said).success ? said : name;
+}
+
 /**
  * What a user's message offers to a workflow: each part that has a name by that name, all other text as
  * the one item that the workflow needs and gets from nobody else (`request` where there is not just one).
@@ -26,8 +36,8 @@ export function offerMessage(
   workflow: Workflow,
   { parts }: { readonly parts: readonly Part[] },
 ): OfferedContent[] {
-  const named = parts.filter(({ kind, name = '' }) => name !== '' || kind !== 'text');
-  const offered = named.map((part, at) => itemOf(part, part.name ?? `attachment-${at + 1}`));
+  const named = parts.filter((part) => nameOf(part) !== '' || part.kind !== 'text');
+  const offered = named.map((part, at) => itemOf(part, nameOf(part) || `attachment-${at + 1}`));
   const words = parts.flatMap((part) =>
     part.kind === 'text' && !named.includes(part) ? [part.text] : [],
   );
@@ -59,10 +69,15 @@ function itemOf(part: Part, name: string): OfferedContent {
   return { name, type: contextTypeOf(mediaType), mediaType, description, content };
 }
 
+/** Between the lines by which another Master marks a text as data (`quote`): they are none of it. */
+const quotation = /^(-{5}\S*) begin quoted data: .* \1\n([^]*)\n\1 end quoted data \1$/;
+
+const unquoted = (text: string): string => quotation.exec(text)?.[2] ?? text;
+
 function contentOf(part: Part): { content: string | Uint8Array<ArrayBuffer>; mediaType: string } {
   switch (part.kind) {
     case 'text':
-      return { content: part.text, mediaType: part.mediaType ?? 'text/plain' };
+      return { content: unquoted(part.text), mediaType: part.mediaType ?? 'text/plain' };
     case 'data':
       return { content: JSON.stringify(part.data), mediaType: 'application/json' };
     case 'bytes':

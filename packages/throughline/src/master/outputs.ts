@@ -23,7 +23,8 @@ const isContext = ({ parts }: AgentOutput): boolean =>
 
 /**
  * What an attempt put out, each in the content store: what came by reference is read and checked,
- * what came by value is offloaded. Names are those of the artifacts, made distinct.
+ * what came by value is offloaded. Names are those of the artifacts, made distinct; what the plan asks for
+ * by a name that only a part of an artifact has is that part.
  *
  * @throws ThroughlineError `invalid` for a reference that is not this attempt's own or does not hold
  *   what it says, `too-large` for more than the limits allow.
@@ -32,8 +33,13 @@ export async function collectOutputs(
   run: RunContext,
   attempt: Attempt,
   task: AgentTask,
+  produces: readonly { readonly name: string }[],
 ): Promise<Output[]> {
-  const outputs = task.outputs.filter((output) => !isContext(output) && output.parts.length > 0);
+  const wanted = new Set(produces.map(({ name }) => name));
+  for (const { name } of task.outputs) wanted.delete(name);
+  const outputs = task.outputs
+    .filter((output) => !isContext(output) && output.parts.length > 0)
+    .flatMap((output) => separate(output, wanted));
   if (outputs.length > limits.parts) {
     throw new ThroughlineError(
       'too-large',
@@ -52,6 +58,17 @@ export async function collectOutputs(
     );
   }
   return collected;
+}
+
+/** Its parts that are wanted by their names, and the rest as before. */
+function separate(output: AgentOutput, wanted: ReadonlySet<string>): AgentOutput[] {
+  const isWanted = ({ kind, name = '' }: Part): boolean => kind !== 'url' && wanted.has(name);
+  const rest = output.parts.filter((part) => !isWanted(part));
+  if (rest.length === output.parts.length) return [output];
+  const own = output.parts
+    .filter(isWanted)
+    .map((part) => ({ ...output, name: part.name ?? '', parts: [part] }));
+  return rest.length === 0 ? own : [...own, { ...output, parts: rest }];
 }
 
 async function referenced(

@@ -242,6 +242,10 @@ export function openAttempt({ attempts }: SubtaskState): Attempt | undefined {
 export const resourceOf = (state: RunState, name: string | undefined): string | undefined =>
   state.items.find((item) => item.name === name)?.ref.resource;
 
+/** Something is under way, whether or not anything new may be begun. */
+export const isUnderWay = ({ subtasks }: RunState): boolean =>
+  Object.values(subtasks).some(({ status }) => status === 'running');
+
 /** How a run stands, from how its subtasks do. */
 export function runStatus(state: RunState): RunStatus {
   if (isDone(state)) {
@@ -250,12 +254,12 @@ export function runStatus(state: RunState): RunStatus {
     return runStatuses.find((each) => each === overall) ?? 'failed';
   }
   if (state.left !== undefined) return 'suspended';
-  const subtasks = Object.values(state.subtasks);
-  if (subtasks.some(({ status }) => status === 'running')) return 'running';
-  const asks = openQuestions(state).length > 0;
-  if (asks) return 'awaiting-input';
-  const isHeld = state.suspended || !subtasks.some(({ status }) => status === 'waiting');
-  return isHeld ? 'suspended' : 'running';
+  if (isUnderWay(state)) {
+    return state.suspended && state.ending === undefined ? 'suspended' : 'running';
+  }
+  if (openQuestions(state).length > 0) return 'awaiting-input';
+  const mayBegin = Object.values(state.subtasks).some(({ status }) => status === 'waiting');
+  return mayBegin && !state.suspended ? 'running' : 'suspended';
 }
 
 export type OpenQuestion = z.infer<typeof questionSchema>;

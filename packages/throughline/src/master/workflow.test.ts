@@ -109,7 +109,7 @@ describe('a plan is checked before it runs', () => {
   const todo = 'todo: [{ id: look, description: Look them up }]';
   it('for ways of compression that there are', () => {
     expect(planted(todo, `${todo}\n    ${compression('magic')}`)).toThrow(
-      'subtask find: compression: Compression strategy “magic” is not known; use target_ratio',
+      /subtask find: compression: .*magic.* use target_ratio/,
     );
     expect(planted(todo, `${todo}\n    ${compression('target_ratio')}`)).not.toThrow();
   });
