@@ -1,9 +1,7 @@
 import { ThroughlineError } from '../errors.ts';
 import type { Principal } from '../model/principal.ts';
+import { isLocalHost } from '../models/local-host.ts';
 import type { ServeAgentOptions } from './serve-agent.ts';
-
-/** Hosts on which nothing leaves the machine. */
-const local = /^(?:localhost|127(?:\.\d+){3}|::1|\[::1\])$/;
 
 /**
  * Refuses at the start what would fail at the first message: nothing to do the work, a key that is not
@@ -57,7 +55,7 @@ function checkTransport({
   publicUrl,
   plainHttp = false,
 }: ServeAgentOptions): void {
-  const isSafe = local.test(host) || publicUrl?.startsWith('https://') === true;
+  const isSafe = isLocalHost(host) || publicUrl?.startsWith('https://') === true;
   if (isSafe || plainHttp) return;
   throw new ThroughlineError(
     'invalid',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import type { Rewrite, RewriteRequest, RewriterKind } from '../handover/compress.ts';
 import { quote } from '../handover/plain.ts';
+import { isLocalHost } from '../models/local-host.ts';
 import type { Model } from '../models/model.ts';
 
 /**
@@ -59,9 +60,6 @@ const compressedSchema = z.object({
   model: z.string().max(255).optional(),
 });
 
-/** Hosts on which nothing leaves the machine. */
-const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
-
 /**
  * Asks a service that leaves out what carries little, as LLMLingua does; used from LossTolerance
  * `medium` on. It gets `POST { context: [text], question, target_token, force_tokens }`, which are
@@ -72,7 +70,7 @@ const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 export function httpCompressor(options: HttpCompressorOptions): Rewriter {
   const { url, key, timeoutMs = 60_000 } = options;
   const { protocol, hostname, host } = new URL(url);
-  if (protocol !== 'https:' && !(protocol === 'http:' && local.test(hostname))) {
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLocalHost(hostname))) {
     throw new ThroughlineError(
       'invalid',
       `The compressor at ${host} is not on this machine and not reached over https; texts are not sent to it.`,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ThroughlineError } from '../errors.ts';
 import { boundedFetch } from './bounded-fetch.ts';
+import { isLocalHost } from './local-host.ts';
 import type { AiModelOptions } from './ai-sdk.ts';
 import type { Model } from './model.ts';
 
@@ -12,9 +13,6 @@ const environment = z.object({
   THROUGHLINE_MODEL_URL: z.url({ protocol: /^https?$/ }).optional(),
   THROUGHLINE_MODEL_KEY: z.string().min(1).optional(),
 });
-
-/** Hosts on which nothing leaves the machine. */
-const local = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
  * The model that the environment names: `THROUGHLINE_MODEL` as `provider/model`. With
@@ -66,7 +64,7 @@ function assertPrivate(url: string): void {
       'THROUGHLINE_MODEL_URL holds a user or password; put the key into THROUGHLINE_MODEL_KEY.',
     );
   }
-  if (protocol === 'http:' && !local.test(hostname)) {
+  if (protocol === 'http:' && !isLocalHost(hostname)) {
     throw new ThroughlineError(
       'invalid',
       'THROUGHLINE_MODEL_URL is plain http to another machine; use https, or a model on localhost.',
