@@ -197,7 +197,7 @@ describe('case show', () => {
     );
     expect(out).toContain('140 tokens returned');
     expect(out).toContain('compressed where it was read, from 700 tokens to 175');
-    expect(out).toContain('model     local/reader: 300 tokens in, 90 out, cost 0.0021');
+    expect(out).toMatch(/model {5}local\/reader\n[ │]+300 tokens in, 90 out, cost 0\.0021/);
     expect(out).toContain('withheld  date of birth, card code');
     expect(out).toContain('out       Gold card terms, section 4 · finding');
     expect(out).toContain('in        Gold card terms, section 4 · terms');

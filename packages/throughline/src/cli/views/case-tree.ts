@@ -101,29 +101,34 @@ function taskNode(words: Words, places: Places, task: Task): Node {
       ...words.marks(task).map((mark) => ({ whole: paint('yellow', '!       '), text: mark })),
       ...tieLines(words, task.id),
       ...words.handovers(task).flatMap((each) => handoverLines(words, each)),
-      ...words.ownUsage(task).map((used) => ({
-        whole: paint('dim', 'model   '),
-        text: usageText(used),
-      })),
+      ...words.ownUsage(task).flatMap((used) => usageLines(words, used)),
       ...resourceLines(words, task.id),
     ],
     children: (places.get(task.id) ?? []).map((each) => dialogNode(words, places, each)),
   };
 }
 
-function handoverLines({ terminal: { paint } }: Words, handover: Handover): Line[] {
+function handoverLines(words: Words, handover: Handover): Line[] {
+  const { paint } = words.terminal;
   const { returned, withheld, usage = [], compression } = handover;
   const line = (label: string, text: string): Line => ({ whole: paint('dim', label), text });
   return [
     line('tokens  ', describeSent(handover)),
     ...(returned === undefined ? [] : [line('        ', `${count(returned, 'token')} returned`)]),
     ...(compression === undefined ? [] : [line('        ', describeCompressed(compression))]),
-    ...usage.map((used) => line('model   ', usageText(used))),
+    ...usage.flatMap((used) => usageLines(words, used)),
     ...(withheld.length === 0 ? [] : [line('withheld', withheld.map(clean).join(', '))]),
   ];
 }
 
-const usageText = (used: Usage): string => clean(describeModel(used));
+/** Names of models are long: what one came to has a line of its own, where it is not cut off. */
+function usageLines({ terminal: { paint } }: Words, used: Usage): Line[] {
+  const figures = describeModel(used).slice(`${used.model}: `.length);
+  return [
+    { whole: paint('dim', 'model   '), text: clean(used.model) },
+    { whole: paint('dim', '        '), text: figures },
+  ];
+}
 
 /** How it is tied to others: one line each. */
 const tieLines = (words: Words, id: string): Line[] =>
