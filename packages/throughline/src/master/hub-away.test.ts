@@ -87,7 +87,7 @@ describe('a Master whose hub goes away', () => {
         return ports.saveRun(mine);
       },
     };
-    const save = patient(losing, undefined, quick).saveRun(run('ours', 0));
+    const save = patient(losing, losing, undefined, quick).saveRun(run('ours', 0));
     await expect(save).rejects.toMatchObject({ code: 'conflict' });
     expect(await ports.loadRun(id)).toMatchObject({ state: 'theirs' });
   });
@@ -96,7 +96,7 @@ describe('a Master whose hub goes away', () => {
     const stop = new AbortController();
     const ports = shaky(world.hub.master(world.desk));
     const away = { ...ports, openRuns: () => Promise.reject(down()) };
-    const waiting = patient(away, stop.signal).openRuns();
+    const waiting = patient(away, away, stop.signal).openRuns();
     stop.abort();
     await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
   });

@@ -1,14 +1,15 @@
 import { sortedJson } from '../bindings/a2a/digest.ts';
 import { hubAway, retrying, retryingWrite, type Backoff } from '../bindings/a2a/retry.ts';
-import type { MasterPorts } from './ports.ts';
+import type { MasterPorts, RunStore } from './ports.ts';
 
 /**
- * Ports that wait for a hub which is away, for as long as `backoff` says or until the signal. All of
+ * Ports, with the runs where they are kept, that wait for a hub which is away, for as long as `backoff` says or until the signal. All of
  * them may be called twice; of `saveRun`, when it may have been carried out before, the stored run says
  * whether it was.
  */
 export function patient(
   ports: MasterPorts,
+  runs: RunStore,
   signal?: AbortSignal,
   backoff: Backoff = hubAway,
 ): MasterPorts {
@@ -26,9 +27,9 @@ export function patient(
     saveRun: (run) =>
       retryingWrite(
         backoff,
-        () => ports.saveRun(run),
+        () => runs.saveRun(run),
         async () => {
-          const stored = await ports.loadRun(run.id);
+          const stored = await runs.loadRun(run.id);
           const isOurs =
             stored?.version === run.expected + 1 &&
             sortedJson(stored.state) === sortedJson(run.state);
@@ -36,8 +37,8 @@ export function patient(
         },
         options,
       ),
-    loadRun: (id) => wait(() => ports.loadRun(id)),
-    openRuns: () => wait(() => ports.openRuns()),
+    loadRun: (id) => wait(() => runs.loadRun(id)),
+    openRuns: () => wait(() => runs.openRuns()),
     saveHandover: (handover, texts) => wait(() => ports.saveHandover(handover, texts)),
   };
 }

@@ -34,7 +34,7 @@ import { Progress } from './progress.ts';
 import type { MasterPorts } from './ports.ts';
 import { isTaken, takeAnswer, type Answer } from './questions.ts';
 import { reportOf } from './report.ts';
-import { knowingParties, withRuns } from './run-ports.ts';
+import { knowingParties } from './run-ports.ts';
 import { isDone, openQuestions, type RunState } from './run-state.ts';
 import { answersOf } from './stop.ts';
 import { makeTaskContext } from './task-context.ts';
@@ -60,7 +60,6 @@ const releasedKept = 256;
 /** The runs of one Master in this process: what is asked of one that is driven here reaches its driver. */
 export class RunDesk implements Master {
   readonly #options: MasterOptions;
-  readonly #ports: MasterPorts;
   readonly #grade: Grader;
   /** As whom this process drives runs: no other has the same. */
   readonly #self: string;
@@ -71,8 +70,6 @@ export class RunDesk implements Master {
 
   constructor(options: MasterOptions) {
     this.#options = options.engine === undefined ? options : { lookMs: lookMsOfMany, ...options };
-    this.#ports =
-      options.runs === undefined ? options.ports : withRuns(options.ports, options.runs);
     const { engine, connect, agents, allowPlainHttp, onFault = () => undefined } = options;
     if (connect === undefined) checkAgents(agents, allowPlainHttp);
     this.#grade = options.grade ?? criteriaGrader();
@@ -210,7 +207,8 @@ export class RunDesk implements Master {
   readonly #now = (): Date => this.#options.now?.() ?? new Date();
 
   #patient({ signal }: RunOptions = {}): MasterPorts {
-    const ports = patient(this.#ports, signal);
+    const { ports: hub, runs = hub } = this.#options;
+    const ports = patient(hub, runs, signal);
     return this.#carrier === undefined ? ports : tellingDriver(ports, this.#self);
   }
 
