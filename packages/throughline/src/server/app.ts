@@ -38,8 +38,8 @@ export interface HubAppOptions {
   /** Aborted when the server closes: answers that go on end then. */
   readonly closing?: AbortSignal;
   /**
-   * Milliseconds after which a reader that takes nothing is dropped; that of a stream can go on where it was.
-   * Default 30,000.
+   * Milliseconds after which a reader that takes nothing is dropped. Default 30,000 for the hub's own
+   * streams, whose reader can go on where it was; 300,000 for any other answer of a server.
    */
   readonly stalledMs?: number;
   /** Told of every answer with a status of 500 and more. */

@@ -46,7 +46,8 @@ export interface ServedHubHandle<H extends ServedHub> {
 const limits = {
   requestMs: 60_000,
   headersMs: 10_000,
-  stalledMs: 30_000,
+  // The kernel takes megabytes at once, so that a slow line is seen to move on in minutes only.
+  stalledMs: 300_000,
   graceMs: 5_000,
   idleMs: 50,
 } as const;
@@ -66,7 +67,7 @@ const starting: Handle = () =>
 export async function serveHub<H extends ServedHub>(
   options: ServeHubOptions<H>,
 ): Promise<ServedHubHandle<H>> {
-  const { port, host = '127.0.0.1', stalledMs = limits.stalledMs } = options;
+  const { port, host = '127.0.0.1', stalledMs } = options;
   if (!isLoopback(host) && options.allowPlainHttp !== true) {
     throw new ThroughlineError(
       'invalid',
@@ -84,7 +85,7 @@ export async function serveHub<H extends ServedHub>(
   const server = createServer(
     { requestTimeout: limits.requestMs, headersTimeout: limits.headersMs },
     (request, response) => {
-      dropStalled(response, stalledMs);
+      dropStalled(response, stalledMs ?? limits.stalledMs);
       void listener(request, response);
     },
   );
@@ -102,7 +103,7 @@ export async function serveHub<H extends ServedHub>(
       origin,
       page,
       closing: closing.signal,
-      stalledMs,
+      ...(stalledMs === undefined ? {} : { stalledMs }),
       ...(onAnswer === undefined ? {} : { onAnswer }),
       ...(metrics === undefined ? {} : { metrics }),
       mounts: Object.fromEntries(agents.map(([name, { app: mounted }]) => [name, mounted])),
