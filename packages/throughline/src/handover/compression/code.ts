@@ -1,5 +1,5 @@
 import type { Counter } from './counter.ts';
-import { gapMark, type Cut, type Unit } from './units.ts';
+import { gapMark, withGaps, type Cut, type Unit } from './units.ts';
 
 /**
  * What stands inside a function, method, class or the like, without its brackets; characters from the
@@ -118,13 +118,9 @@ const nameIn = (head: string): string =>
     .trim() ?? '';
 
 function join(units: readonly Unit[], kept: readonly number[]): string[] {
-  const pieces: string[] = [];
-  let next = 0;
-  for (const at of kept) {
-    if (at > next) pieces.push(` ${gapMark} `);
-    pieces.push(units[at]?.text ?? '');
-    next = at + 1;
-  }
-  if (next < units.length && kept.length > 0) pieces.push(` ${gapMark}\n`);
-  return pieces;
+  const places = withGaps(kept, units.length);
+  return places.map((at, place) => {
+    if (at !== undefined) return units[at]?.text ?? '';
+    return place < places.length - 1 ? ` ${gapMark} ` : ` ${gapMark}\n`;
+  });
 }

@@ -3,7 +3,7 @@ import type { Counter } from './counter.ts';
 import { makeIndex, scores } from './rank.ts';
 import { cutCsv, cutJson, cutJsonLines, minifyJson, wholeUnit } from './structured.ts';
 import { makeTerms } from './terms.ts';
-import type { Cut, Unit } from './units.ts';
+import { withGaps, type Cut, type Unit } from './units.ts';
 import { leaveReference, total, type Work } from './work.ts';
 
 interface Span {
@@ -130,7 +130,7 @@ function settle(
   const leftOut = {
     units: cut.units.length - frames - places.filter((at) => cut.units[at]?.frame !== true).length,
     of: cut.units.length - frames,
-    gaps: gapsIn(cut, places),
+    gaps: withGaps(places, cut.units.length).filter((at) => at === undefined).length,
   };
   if (places.length === 0) {
     leaveReference(work);
@@ -171,13 +171,3 @@ function unitsWith(cut: Cut, facts: readonly string[]): number[] {
 
 const placesIn = (cut: Cut, from: number, kept: ReadonlySet<number>): number[] =>
   [...cut.units.keys()].filter((at) => kept.has(from + at));
-
-function gapsIn(cut: Cut, places: readonly number[]): number {
-  let found = 0;
-  let next = 0;
-  for (const at of places) {
-    if (at > next) found += 1;
-    next = at + 1;
-  }
-  return next < cut.units.length ? found + 1 : found;
-}

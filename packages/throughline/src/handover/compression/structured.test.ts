@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compress } from '../compress.ts';
 import { countTokens } from '../count-tokens.ts';
-import { callGroups, cutCsv, cutJson, cutJsonLines, minifyJson } from './structured.ts';
+import { callGroups } from './calls.ts';
+import { cutCsv, cutJson, cutJsonLines, minifyJson } from './structured.ts';
 import type { Cut } from './units.ts';
 
 const texts = ({ units }: Cut): string[] => units.map((unit) => unit.text);

@@ -30,3 +30,19 @@ export interface Cut {
 
 /** Stands where something was left out: one token of its own in o200k_base. */
 export const gapMark = '[…]';
+
+/** Places that are kept, counted from `from`, with undefined where something between them is left out. */
+export function withGaps(
+  kept: readonly number[],
+  count: number,
+  from = 0,
+): readonly (number | undefined)[] {
+  let next = from;
+  const places = kept.flatMap((at) => {
+    if (at < from) return [];
+    const isGap = at > next;
+    next = at + 1;
+    return isGap ? [undefined, at] : [at];
+  });
+  return next < count ? [...places, undefined] : places;
+}
