@@ -77,6 +77,31 @@ describe('HTML', () => {
       'menu\n\n| a | b |\n| --- | --- |\n| c | d |',
     ],
     ['<p hidden>said all the same</p>', 'said all the same'],
+    ['<a href="/p"><div><h3>Card</h3><p>No fee</p></div></a>', '### [Card](/p)\n\nNo fee'],
+    ['<a href="/p"><a href="/q">in</a> out', '[in](/q) out'],
+    ['<a href="/p"> </a>x', 'x'],
+    ['<pre>f(<a href="/g">g</a>)</pre>', '```\nf(g)\n```'],
+    ['<pre><div>if x:</div><div>  y()</div></pre>', '```\nif x:\n  y()\n```'],
+    [
+      '<table><tr><td><pre>1\n2</pre><td><pre>if x:\n  y()</pre></table>',
+      '```\n1\n2\n```\n\n```\nif x:\n  y()\n```',
+    ],
+    [
+      '<table><tr><th>A<th colspan=2>B<th>C<tr><td>1<td>2<td>3<td>4</table>',
+      '| A | B |  | C |\n| --- | --- | --- | --- |\n| 1 | 2 | 3 | 4 |',
+    ],
+    [
+      '<table><tr><th>A<th>B<th>C<tr><td>1<td rowspan=2>2<td>3<tr><td>4<td>5<tr><td>6<td>7</table>',
+      '| A | B | C |\n| --- | --- | --- |\n| 1 | 2 | 3 |\n| 4 |  | 5 |\n| 6 | 7 |',
+    ],
+    [
+      '<table><tr><th>A<th>B<tbody><tr><td>1<td>2<tfoot><tr><td>3<td>4</table>',
+      '| A | B |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |',
+    ],
+    ['<table><tr><td>a<hr>b<td>c<tr><td>d<td>e', '| a b | c |\n| --- | --- |\n| d | e |'],
+    ['<ol start=0><li>x<li value=7>y<li>z</ol>', '0. x\n7. y\n8. z'],
+    ['<ul><li><h3>Card</h3>No fee</ul>', '- ### Card\n\n  No fee'],
+    ['She said <q>yes</q>', 'She said "yes"'],
   ])('%s is written as Markdown', (html, markdown) => {
     expect(htmlToMarkdown(html)).toEqual({ markdown, leftOut: [] });
   });
@@ -86,9 +111,18 @@ describe('HTML', () => {
     ['x<li>', 3],
     ['x\n\n&nbsp;\n', 1],
     ['<b> a </b>', 2],
+    ['<a href="/x">y', 3],
+    ['<td colspan=100 rowspan=9>a', 3],
+    ['<tr><td>a<td rowspan=1000000>b', 3],
   ])('of a stranger is read to the end when it repeats %j', (piece, words) => {
     const converted = htmlToMarkdown(`<table><ul><li>${piece.repeat(60_000)}`);
     expect('markdown' in converted && converted.markdown.length).toBeGreaterThan(words);
+  });
+
+  it('of a stranger grows no more than a bounded number of places by cells over many', () => {
+    const row = '<tr><td colspan=90>a<td>b';
+    const converted = htmlToMarkdown(`<table>${row.repeat(40_000)}`);
+    expect('markdown' in converted && converted.markdown.length).toBeLessThan(row.length * 40_000);
   });
 
   it('of a stranger is read in bounded time', () => {
