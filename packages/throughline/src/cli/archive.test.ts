@@ -240,6 +240,14 @@ describe('verify', () => {
     copyFileSync(at('older.sqlite'), file());
     const gone = { exitCode: 1, out: expect.stringContaining('the log was cut off') };
     expect(await there.tell('verify')).toMatchObject(gone);
+    const failures: unknown[] = [];
+    const onFailure = ({ error }: { error: unknown }): void => void failures.push(error);
+    const cut = await startHub({ dataDir: at('cut-off'), port: 0, onFailure });
+    await cut.close();
+    expect(failures).toContainEqual(
+      expect.objectContaining({ code: 'damaged', message: expect.stringContaining('head.json') }),
+    );
+    expect(await there.tell('verify')).toMatchObject(gone);
     rmSync(join(at('cut-off'), 'head.json'));
     expect(await there.tell('verify')).toMatchObject({ exitCode: 0 });
     expect(await there.tell('verify', '--against', at('cut-keys'))).toMatchObject(gone);

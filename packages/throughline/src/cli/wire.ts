@@ -166,10 +166,20 @@ export async function startHub(options: StartHubOptions): Promise<RunningHub> {
   }
 }
 
-/** Keeps where the log ends beside the store, for `verify`. */
+/**
+ * Keeps where the log ends beside the store, for `verify`; throws `damaged`, and keeps what is noted, where
+ * the log no longer holds it.
+ */
 async function noteHead(hub: Hub, folder: DataFolder): Promise<void> {
-  const head = await hub.archive.head();
   const noted = folder.head();
+  if (noted !== undefined && !(await hub.archive.holds(noted))) {
+    throw new ThroughlineError(
+      'damaged',
+      `${folder.headFile}: tells of entry ${noted.seq}, which the log does not hold: it was cut off, or is an ` +
+        'older one; run throughline verify, and delete the file where that is meant',
+    );
+  }
+  const head = await hub.archive.head();
   if (noted?.seq !== head.seq || noted.hash !== head.hash) folder.writeHead(head);
 }
 

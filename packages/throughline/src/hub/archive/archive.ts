@@ -6,7 +6,7 @@ import { Importing } from './importing.ts';
 import { incarnationOf } from './incarnation.ts';
 import type { PutParts } from './record-puts.ts';
 import { finishRestore } from './restore.ts';
-import { Verifying, type Verification, type VerifyOptions } from './verify.ts';
+import { entryAt, Verifying, type Verification, type VerifyOptions } from './verify.ts';
 
 export type ArchiveParts = ExportParts & PutParts & { readonly erasure: Erasure };
 
@@ -37,6 +37,12 @@ export class Archive {
     const incarnation = await this.incarnation();
     const { seq, hash } = await this.#deps.store.read((reader) => reader.head());
     return { seq, hash, incarnation };
+  }
+
+  /** Whether the log holds what it once ended with: a store that was put back to an older one does not. */
+  async holds({ seq, hash, incarnation }: Head): Promise<boolean> {
+    if (seq === 0 || incarnation !== (await this.incarnation())) return true;
+    return (await entryAt(this.#deps, seq))?.hash === hash;
   }
 
   /** Copies everything, as of one moment, while the hub goes on. */

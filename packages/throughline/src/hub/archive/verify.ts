@@ -100,8 +100,7 @@ export class Verifying {
 
   async #anchor({ seq, hash, from }: Anchor): Promise<void> {
     if (seq === 0) return;
-    const { store } = this.#deps;
-    const [entry] = await store.read((reader) => reader.log({ after: seq - 1, limit: 1 }));
+    const entry = await entryAt(this.#deps, seq);
     if (entry?.hash === hash) return;
     const problem =
       entry === undefined
@@ -238,6 +237,12 @@ export class Verifying {
       return undefined;
     }
   }
+}
+
+/** The entry with a number, counted from 1. */
+export async function entryAt({ store }: Deps, seq: number): Promise<StoredLogEntry | undefined> {
+  const [entry] = await store.read((reader) => reader.log({ after: seq - 1, limit: 1 }));
+  return entry;
 }
 
 function problemOf(
