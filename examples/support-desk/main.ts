@@ -5,6 +5,7 @@ import { appendFileSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endOnUncaught, lastWords, needRoom } from '../../scripts/full-disk.ts';
 import { readFlags } from '../../scripts/flags.ts';
 import { outliveReaders } from '../../scripts/reader-gone.ts';
 import { peerTransports } from 'throughline/a2a';
@@ -22,7 +23,7 @@ import {
   strangerRefused,
   tokensRecount,
 } from './story/checks.ts';
-import { faultNamed } from './story/faults.ts';
+import { faultEnv, faultNamed } from './story/faults.ts';
 import { tellStory, type Outcome } from './story/story.ts';
 import { teller } from './story/tell.ts';
 
@@ -64,6 +65,7 @@ function readOptions() {
 
 function checksOf(outcome: Outcome, caseId: string, fault: CheckName | undefined): Check[] {
   const { answer, view, tokens, followUp } = outcome;
+  Object.assign(process.env, faultEnv(fault, 'checks'));
   if (fault === 'tokens-recount') appendFileSync(tokens.files.handedOver, ' one more word');
   const reader = view.participants.find(({ name }) => name === 'Policy reader')?.id;
   const [lookUpsBefore, lookUpsAfter] = followUp.lookUps;
@@ -82,7 +84,7 @@ function checksOf(outcome: Outcome, caseId: string, fault: CheckName | undefined
     }),
     strangerRefused(outcome.stranger),
     killResume(view, { killed: outcome.killed, lookUp: reader }),
-    retrieval(fault === 'retrieval'),
+    retrieval(),
   ];
 }
 
@@ -102,10 +104,12 @@ function dataFolder(stays: boolean, folder?: string, store?: string): string {
 
 async function main(): Promise<void> {
   outliveReaders();
+  endOnUncaught();
   const { stays, checks: checked, json, one, fault, folder, store } = readOptions();
   const told = json ? process.stderr : process.stdout;
   const tell = teller(told);
   const dataDir = dataFolder(stays, folder, store);
+  needRoom(dataDir);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const who = one.customer === null ? 'A visitor' : (bank().customer(one.customer)?.name ?? '');
   tell.title(`${who} writes to the bank (case ${one.id}):`);
@@ -161,6 +165,6 @@ try {
   await main();
 } catch (error) {
   const isUsage = error instanceof RangeError || (error instanceof TypeError && 'code' in error);
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${lastWords(error)}\n`);
   process.exitCode = isUsage ? 2 : 1;
 }

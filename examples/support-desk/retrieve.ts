@@ -44,6 +44,9 @@ export function roundRobin(lists: readonly (readonly string[])[]): string[] {
   return [...merged];
 }
 
+/** One thing done wrong on purpose, for whoever checks the checks: what fits worst comes first. */
+const isWorstFirst = (): boolean => process.env['SUPPORT_DESK_FAULT'] === 'worst-first';
+
 /** Searches each sub-question and merges. `depth`: hits kept per question. */
 export function lookUp(questions: readonly SubQuestion[], depth = 10): Retrieval {
   const findings = questions.map((question) => {
@@ -51,7 +54,10 @@ export function lookUp(questions: readonly SubQuestion[], depth = 10): Retrieval
     const options = filter === undefined ? {} : { within: filter };
     return { question, hits: search(question.text, { limit: depth, ...options }) };
   });
-  const lists = findings.map((finding) => finding.hits.map((hit) => hit.documentId));
+  const lists = findings.map(({ hits }) => {
+    const ids = hits.map((hit) => hit.documentId);
+    return isWorstFirst() ? ids.toReversed() : ids;
+  });
   return { findings, ranked: roundRobin(lists) };
 }
 

@@ -7,13 +7,17 @@ import { z } from 'zod';
 import type { Check, Play, Seen } from '../world/story.ts';
 import type { Asked } from './model-server.ts';
 
-const expected = ['Seattle, Washington', '6.8 inches'];
-
 const chainSchema = z.object({
   paragraphs: z.array(z.object({ title: z.string(), paragraph_text: z.string() })),
+  question_decomposition: z.array(z.object({ answer: z.string() })),
 });
 const data = new URL('../research/data/chains.jsonl', import.meta.url);
-const { paragraphs } = chainSchema.parse(JSON.parse(readFileSync(data, 'utf8')));
+const { paragraphs, question_decomposition: steps } = chainSchema.parse(
+  JSON.parse(readFileSync(data, 'utf8')),
+);
+/** What the data set says of the two steps that are asked here. */
+const expected = steps.slice(1).map(({ answer }) => answer);
+
 const paragraph = (title: string): string =>
   paragraphs.find((each) => each.title === title)?.paragraph_text ?? '';
 

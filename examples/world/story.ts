@@ -1,6 +1,8 @@
 /** How the smaller examples are told, checked, and shown to see what is wrong. */
 import { readFlags } from '../../scripts/flags.ts';
+import { endOnUncaught, lastWords, needRoom } from '../../scripts/full-disk.ts';
 import { outliveReaders } from '../../scripts/reader-gone.ts';
+import { tmpdir } from 'node:os';
 import type { AgentHandler } from 'throughline/agent';
 import type { MasterOptions, RunReport, RunRequest } from 'throughline/master';
 import { World, type Given } from './world.ts';
@@ -46,8 +48,18 @@ export interface Story {
 }
 
 /** Runs a story as a command: `--json` for programs, `--fault NAME` to see a check fail. */
-export async function tell({ checks: names, tell: run }: Story): Promise<void> {
+export async function tell(story: Story): Promise<void> {
   outliveReaders();
+  endOnUncaught();
+  try {
+    await tellIt(story);
+  } catch (error) {
+    console.error(lastWords(error));
+    process.exitCode = 1;
+  }
+}
+
+async function tellIt({ checks: names, tell: run }: Story): Promise<void> {
   const values = readFlags({
     json: { type: 'boolean', default: false },
     fault: { type: 'string' },
@@ -59,6 +71,7 @@ export async function tell({ checks: names, tell: run }: Story): Promise<void> {
     return;
   }
   const say = json ? console.error : console.log;
+  needRoom(tmpdir());
   const world = await World.open();
   try {
     const { result, checks } = await run({ world, fault, say });

@@ -11,8 +11,8 @@ import type { CustomerAnswer } from '../writer.ts';
 import type { FollowUpAnswer } from '../followup.ts';
 import type { Check } from './check-names.ts';
 
-/** The rows are exactly the transactions that the case disputes, and each adds up. */
-export function fourWrongTransactions(caseId: string, answer: CustomerAnswer): Check {
+/** The rows are exactly the transactions that the case disputes, none where it names none, and each adds up. */
+export function fourWrongTransactions(caseId: string, answer: Pick<CustomerAnswer, 'rows'>): Check {
   const expected = expectedCases().find(({ id }) => id === caseId)?.disputedTransactions ?? [];
   const rows = answer.rows.map(({ transaction_id, expected: due, paid, missing }) => ({
     transaction_id,
@@ -23,13 +23,23 @@ export function fourWrongTransactions(caseId: string, answer: CustomerAnswer): C
   const found = rows.map((row) => row.transaction_id).toSorted();
   const same = JSON.stringify(found) === JSON.stringify([...expected].toSorted());
   const addUp = rows.every((row) => row.missing === row.expected - row.paid && row.missing !== 0);
-  // A case that names no disputed transactions is not checked against any.
-  const ok = expected.length === 0 ? addUp : same && addUp;
-  return { name: 'four-wrong-transactions', ok, saw: { expected, rows } };
+  const nothing =
+    'the case names no disputed transactions: there is none to check, and no row may be';
+  return {
+    name: 'four-wrong-transactions',
+    ok: same && addUp,
+    saw: { expected, rows, ...(expected.length === 0 && { nothing }) },
+  };
 }
 
-/** Every citation stands in a delivered, public document; every row rests on one. */
-export function citationsVerbatim(answer: CustomerAnswer, delivered: readonly string[]): Check {
+/**
+ * Every citation stands in a delivered, public document; every row rests on one. An answer without any
+ * says nothing that would need one: neither a quote nor a figure.
+ */
+export function citationsVerbatim(
+  answer: Pick<CustomerAnswer, 'answer' | 'citations' | 'rows'>,
+  delivered: readonly string[],
+): Check {
   const wrong = answer.citations.filter((one) => {
     const { content, title } = documentOf(one.documentId);
     const stands = content.slice(one.start, one.end) === one.quote && one.quote !== '';
@@ -41,11 +51,19 @@ export function citationsVerbatim(answer: CustomerAnswer, delivered: readonly st
         (one) => one.documentId === rule.documentId && one.quote === rule.quote,
       ),
   );
-  const ok = wrong.length === 0 && uncited.length === 0 && answer.citations.length > 0;
+  const says = /[“”"\d]/.test(answer.answer);
+  const cites = answer.citations.length;
+  const ok = wrong.length === 0 && uncited.length === 0 && (cites > 0 || !says);
+  const nothing = 'the answer quotes nothing and names no figure: there is no citation to check';
   return {
     name: 'citations-verbatim',
     ok,
-    saw: { citations: answer.citations.length, wrong, uncited: uncited.length },
+    saw: {
+      citations: cites,
+      wrong,
+      uncited: uncited.length,
+      ...(cites === 0 && !says && { nothing }),
+    },
   };
 }
 
@@ -180,19 +198,11 @@ export function killResume(
 }
 
 /** Mean recall@20 of required documents over the shared cases, beside one whole-message query. */
-export function retrieval(broken: boolean): Check {
-  const measured = measureRetrieval();
-  const derived = broken ? measured.wholeMessage : measured.derived;
-  const ratio = derived / measured.wholeMessage;
+export function retrieval(): Check {
+  const { cases, ...measured } = measureRetrieval();
   return {
     name: 'retrieval',
-    ok: ratio >= 1.5,
-    saw: {
-      derived,
-      wholeMessage: measured.wholeMessage,
-      ratio,
-      constantLeaveOneOut: measured.constantLeaveOneOut,
-      cases: measured.cases.length,
-    },
+    ok: measured.ratio >= 1.5,
+    saw: { ...measured, cases: cases.length },
   };
 }

@@ -9,6 +9,8 @@ const inProcess: Partial<Record<CheckName, { process: string; env: Record<string
   },
   'citations-verbatim': { process: 'case-writer', env: { SUPPORT_DESK_FAULT: 'reword-a-quote' } },
   isolation: { process: 'desk', env: { SUPPORT_DESK_FAULT: 'hand-over-notes' } },
+  // The check runs the retrieval over all cases; a policy reader's own answer rests on one.
+  retrieval: { process: 'checks', env: { SUPPORT_DESK_FAULT: 'worst-first' } },
   'kill-resume': { process: 'policy-reader', env: { SUPPORT_DESK_FAULT: 'forget-on-resume' } },
 };
 
