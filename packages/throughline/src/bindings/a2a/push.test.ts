@@ -258,21 +258,24 @@ describe('push notifications', () => {
     expect(agent.push.configs).toMatchObject([{ owner: alice.id, protocolVersion: '0.3' }]);
   });
 
-  it('are for the task in the path of HTTP+JSON, whatever the body says', async () => {
-    const agent = await start(echo);
-    const params = { message: wireMessage('x') };
-    const mine = taskIdIn(await rpc(agent.url, agent.keys.alice, 'SendMessage', params));
-    const hers = taskIdIn(await rpc(agent.url, agent.keys.bob, 'SendMessage', params));
-    const response = await fetch(`${agent.url}tasks/${mine}/pushNotificationConfigs`, {
-      method: 'POST',
-      headers: {
-        authorization: agent.keys.alice,
-        'a2a-version': '1.0',
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ ...hook, id: 'c', taskId: hers }),
-    });
-    expect(await response.json()).toMatchObject({ id: 'c', taskId: mine });
-    expect(agent.push.configs.map(({ taskId }) => taskId)).toEqual([mine]);
-  });
+  it.each(['taskId', 'task_id'])(
+    'are for the task in the path of HTTP+JSON, whatever %s of the body says',
+    async (name) => {
+      const agent = await start(echo);
+      const params = { message: wireMessage('x') };
+      const mine = taskIdIn(await rpc(agent.url, agent.keys.alice, 'SendMessage', params));
+      const hers = taskIdIn(await rpc(agent.url, agent.keys.bob, 'SendMessage', params));
+      const response = await fetch(`${agent.url}tasks/${mine}/pushNotificationConfigs`, {
+        method: 'POST',
+        headers: {
+          authorization: agent.keys.alice,
+          'a2a-version': '1.0',
+          'content-type': 'application/json',
+        },
+        body: JSON.stringify({ ...hook, id: 'c', [name]: hers }),
+      });
+      expect(await response.json()).toMatchObject({ id: 'c', taskId: mine });
+      expect(agent.push.configs.map(({ taskId }) => taskId)).toEqual([mine]);
+    },
+  );
 });

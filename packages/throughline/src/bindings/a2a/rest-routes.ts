@@ -63,7 +63,10 @@ export const restRoutes: readonly RestRoute[] = [
     method: 'POST',
     path: configs,
     rpc: 'CreateTaskPushNotificationConfig',
-    params: (call) => ({ ...call.body, ...ofTask(call) }),
+    params: ({ body: { task_id: _otherName, ...body }, ...call }) => ({
+      ...body,
+      ...ofTask({ ...call, body }),
+    }),
     status: 201,
   },
   {
