@@ -45,6 +45,16 @@ async function until(url: string): Promise<void> {
   throw new Error(`nothing answers at ${url}`);
 }
 
+it('the guide says of names where they are imported from, and they are there', async () => {
+  const rows = [...guide.matchAll(/^\| `throughline\/(\w+)` +\| (`.+`) +\|$/gm)];
+  expect(rows).toHaveLength(3);
+  for (const [, subpath = '', names = ''] of rows) {
+    const module: unknown = await import(`throughline/${subpath}`);
+    const named = [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+    expect(Object.keys(Object(module)), subpath).toEqual(expect.arrayContaining(named));
+  }
+});
+
 it('the guide runs as it is written', { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'guide-'));
   folders.push(folder);
