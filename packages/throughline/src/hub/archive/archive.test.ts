@@ -252,7 +252,8 @@ describe('a file that is not as it should be', () => {
     ['something behind the end', (text) => `${text}{}\n`, 'invalid', undefined],
     [
       'a newer version',
-      (text) => altered(text, swapFirst(`"version":${exportVersion}`, '"version":2')),
+      (text) =>
+        altered(text, swapFirst(`"version":${exportVersion}`, `"version":${exportVersion + 1}`)),
       'newer-version',
       1,
     ],
@@ -313,6 +314,16 @@ describe('a file that is not as it should be', () => {
       undefined,
     ],
   ];
+
+  test('one of an older version, which has less in it, is taken in', async () => {
+    const scene = await Scene.open(open);
+    const { contextId } = await lived(scene);
+    const file = await bytesOf(scene.hub.archive.exporting.case(boss, contextId));
+    const older = altered(file, swapFirst(`"version":${exportVersion}`, '"version":1'));
+    expect(older).not.toBe(file);
+    const there = await Scene.open(open, other);
+    expect(await there.hub.archive.importing.import(fileOf(older))).toMatchObject({ cases: 1 });
+  });
 
   test.each(bad)('%s is refused by name, and nothing is written', async (_, change, code, at) => {
     const scene = await Scene.open(open);

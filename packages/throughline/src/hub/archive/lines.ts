@@ -15,7 +15,8 @@ import {
 } from '../../model/index.ts';
 
 export const exportFormat = 'throughline-export';
-export const exportVersion = 1;
+/** One up with each kind of line or field that an older program would refuse. */
+export const exportVersion = 2;
 
 /** Bytes of one line: the largest text or piece of content, however much JSON makes of it. */
 export const lineBytes = 67_108_864;
