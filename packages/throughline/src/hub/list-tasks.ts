@@ -162,11 +162,14 @@ export class TaskLists {
   ): Promise<{ tasks: LiveTask[]; next: Place | undefined }> {
     const { snapshot } = begun;
     if (begun.made !== undefined) return this.#changed(reader, sources, query, begun);
-    const found: LiveTask[] = [];
+    let found: LiveTask[] = [];
     for (const source of sources) {
-      found.push(...(await this.#read(reader, source, query, begun)));
+      const more = await this.#read(reader, source, query, begun);
+      const all = [...found, ...more].toSorted(byPlace);
+      // One more tells that there is more; what lies behind it only falls further back.
+      found = all.slice(0, onePage(all, query).length + 1);
     }
-    const tasks = onePage(found.toSorted(byPlace), query);
+    const tasks = onePage(found, query);
     const last = tasks.at(-1);
     if (found.length > tasks.length && last !== undefined) {
       return { tasks, next: { snapshot, after: { sort: last.sort, key: last.key } } };
