@@ -117,6 +117,30 @@ describe('the bytes of offloaded content', () => {
     expect(await story.objects()).toEqual([]);
   });
 
+  it.each([false, true])(
+    'are swept where they come after their put failed (case erased: %s)',
+    async (erased) => {
+      const story = await Story.begin();
+      story.before = async (call) => {
+        if (call !== 'put') return;
+        if (erased) {
+          await story.scene.hub.eraseCase(priya, story.activity);
+          await story.scene.hub.sweep();
+        }
+        throw new Error('no answer in time');
+      };
+      await expect(story.put('late')).rejects.toThrow('no answer in time');
+      story.before = () => undefined;
+      const query = { kind: 'content-object', index: { state: 'coming' }, limit: 2 };
+      const [record] = await story.scene.store.read((reader) => reader.records(query));
+      await story.scene.hub.sweep();
+      await story.driver.put(String(record?.key), bytes('late'));
+      story.scene.pass(3_600_001);
+      await story.scene.hub.sweep();
+      expect(await story.objects()).toEqual([]);
+    },
+  );
+
   it('are swept when whoever put them died before anything named them', async () => {
     const story = await Story.begin();
     const key = 'a'.repeat(32);

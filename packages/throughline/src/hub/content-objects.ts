@@ -72,10 +72,15 @@ export class ContentObjects {
     await this.#mark(writer, id, 'gone', {});
   }
 
-  /** In a write: its bytes are nobody's, whatever became of them; unless something came to name them. */
-  async abandon(writer: StoreWriter, { id }: ObjectPlace): Promise<void> {
+  /**
+   * In a write: its bytes are nobody's, unless something came to name them. Where it is not known that they
+   * came, they may come yet: a place that was too slow to answer goes on writing.
+   */
+  async abandon(writer: StoreWriter, { id }: ObjectPlace, came: boolean): Promise<void> {
     const object = await objectRecords.get(writer, this.#deps.vault.domain, id);
-    if (object?.shape.state !== 'kept') await this.doom(writer, id);
+    if (object?.shape.state === 'kept') return;
+    if (came) await this.doom(writer, id);
+    else await this.#mark(writer, id, 'coming', { at: this.#deps.now().getTime() + comingMs });
   }
 
   /** Outside of any write. `damaged` when it is not what was put; undefined when it is not there. */

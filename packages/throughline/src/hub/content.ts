@@ -135,8 +135,10 @@ export class Contents {
       return this.#objects.begin(writer, wanted.activity);
     });
     if ('uri' in begun) return begun;
+    let came = false;
     try {
       await this.#objects.put(begun, content);
+      came = true;
       return await store.write(async (writer) => {
         const wanted = await decide(writer);
         const known = await this.#known(writer, by, wanted);
@@ -146,7 +148,9 @@ export class Contents {
       });
     } catch (error) {
       // Where this fails as well they are swept later, unless their case was erased and swept before.
-      await store.write((writer) => this.#objects.abandon(writer, begun)).catch(() => undefined);
+      await store
+        .write((writer) => this.#objects.abandon(writer, begun, came))
+        .catch(() => undefined);
       throw error;
     }
   }
