@@ -10,6 +10,7 @@ import { openSession } from './session/session.ts';
 class FakeHub {
   cases: CaseSummary[] = [];
   view: CaseView | undefined;
+  task: object | undefined;
   isDown = false;
   key = 'tlk_good';
   readonly #followers = new Set<Follower>();
@@ -38,6 +39,7 @@ class FakeHub {
       return Response.json({ tenant: 'shop', id: 'priya', role: 'caller' });
     }
     if (pathname === '/cases') return Response.json({ cases: this.cases });
+    if (pathname.startsWith('/tasks/') && this.task !== undefined) return Response.json(this.task);
     if (this.view === undefined) return this.#problem(404, 'not-found');
     if (pathname.endsWith('/timeline')) {
       return Response.json({ assertions: [spokenOf(this.view.summary.activity, 1)] });
@@ -72,7 +74,11 @@ function madeView(): { view: CaseView; stuck: string } {
   const made = new MadeCase();
   const [desk, writer] = [made.participant('Desk'), made.participant('Writer')];
   const dialog = made.dialog([desk, writer]);
-  const stuck = made.task(dialog, 'awaiting', { awaiting: 'input', objective: 'Write it down' });
+  const stuck = made.task(dialog, 'awaiting', {
+    awaiting: 'input',
+    objective: 'Write it down',
+    localId: 'task-1',
+  });
   made.edge('input-to', made.resource('Terms'), stuck, { role: 'what it rests on' });
   made.stuck(stuck, 'awaiting-input', [desk]);
   made.handover(stuck, { sent: 120, fullHistory: 1_000, withheld: ['card code'] });
@@ -126,16 +132,18 @@ describe('the list of cases', () => {
   it('says which are stuck before all others, and finds by words', async () => {
     hub.cases = [
       summaryOf(2, { objective: 'Quiet' }),
-      summaryOf(1, { objective: 'Loud', stuck: 2 }),
+      summaryOf(1, { objective: 'Loud', stuck: 2, failed: 1 }),
+      summaryOf(3, { objective: 'Bad', failed: 1 }),
     ];
     await show();
     const grid = await screen.findByRole('grid', { name: 'Cases' });
     const rows = within(grid).getAllByRole('row').slice(1);
     expect(rows.map((row) => row.textContent)).toEqual([
       expect.stringMatching(/^2 stuckLoudctx-1/),
+      expect.stringMatching(/^1 failedBadctx-3/),
       expect.stringMatching(/^openQuietctx-2/),
     ]);
-    expect(document.querySelector('.standing')?.textContent).toBe('1 stuck, of 2 cases');
+    expect(document.querySelector('.standing')?.textContent).toBe('1 stuck, of 3 cases');
     fireEvent.change(screen.getByLabelText('Find cases'), { target: { value: 'nothing like it' } });
     await screen.findByText('No case matches');
   });
@@ -188,6 +196,26 @@ describe('a case', () => {
     expect(within(documents).getAllByRole('row')[1]?.textContent).toContain(
       'TermsWriterwhat it rests on',
     );
+  });
+
+  it('shows what a waiting task asks, as words and nothing else', async () => {
+    const { view, stuck } = madeView();
+    hub.view = view;
+    const text = 'Which month? <img src=x onerror=alert(1)>';
+    hub.task = {
+      id: 'task-1',
+      contextId: 'ctx-1',
+      agent: 'desk',
+      version: 1,
+      state: 'awaiting',
+      statusAt: '2026-01-01T00:00:00.000Z',
+      body: { status: { message: { parts: [{ text }] } } },
+    };
+    await show('#/case/ctx-1');
+    const attention = await screen.findByRole('region', { name: 'Needs attention' });
+    fireEvent.click(within(attention).getByRole('button', { name: /Write it down/ }));
+    await screen.findByText(text);
+    expect(document.querySelector(`[data-details="${stuck}"] img`)).toBeNull();
   });
 
   it('is a tree that keys walk through, open and close', async () => {

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import { Button } from 'react-aria-components';
+import { useQuestion } from '../data/question.ts';
 import { CopiedId } from '../ui/copied-id.tsx';
 import { Icon, StateMark } from '../ui/icon.tsx';
 import { useNow } from '../ui/use-now.ts';
@@ -89,6 +90,8 @@ function TaskState({
   const failed = whyFailed(index, task);
   const since = index.history.timeOf(task.stateSeq);
   const { stateBasis, stateSource, stateSeq, contested = [] } = task;
+  const asks = task.state === 'awaiting' && task.awaiting !== 'result';
+  const question = useQuestion(asks ? task.localId : undefined, stateSeq);
   const from = stateSource === undefined ? '' : ` by ${index.label(stateSource)}`;
   return (
     <>
@@ -98,6 +101,11 @@ function TaskState({
           {since === undefined ? '' : `, since ${clock(since)} (${ago(since, now)})`}
           {step === '' ? '' : `. Next step: ${step}`}
         </p>
+      )}
+      {question === undefined ? null : (
+        <Part title="It asks">
+          <p className="said question">{plain(question)}</p>
+        </Part>
       )}
       {stateBasis === undefined ? null : (
         <p className="dim">

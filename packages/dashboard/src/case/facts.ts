@@ -9,10 +9,12 @@ export interface Fact {
   readonly isId?: boolean;
 }
 
+const protocols: Readonly<Record<string, string>> = { a2a: 'A2A', mcp: 'MCP', acp: 'ACP' };
+
 const managed: Readonly<Record<string, string>> = {
-  ours: 'by this protocol',
-  other: 'by another protocol',
-  none: 'not managed',
+  ours: 'each side says so in its messages',
+  other: 'by a protocol of their own',
+  none: 'seen from outside alone',
 };
 
 /** What is known of an object itself, apart from its state and its relationships. */
@@ -41,9 +43,9 @@ export function factsOf(index: CaseIndex, object: CaseObject): Fact[] {
       return [
         ...text('About', object.value.objective),
         ...participants.flatMap((id) => linked(index, id === asker ? 'Asks' : 'Takes part', id)),
-        { name: 'Correlation', value: managed[object.value.managed] ?? object.value.managed },
+        { name: 'Kept together', value: managed[object.value.managed] ?? object.value.managed },
         ...local.map(({ protocol, localId }, at) => ({
-          name: at === 0 ? `In ${protocol}` : `Before, in ${protocol}`,
+          name: `${at === 0 ? 'Its id' : 'Before, its id'} over ${protocols[protocol] ?? protocol}`,
           value: localId,
           isId: true,
         })),

@@ -164,7 +164,7 @@ describe('details of an object', () => {
     expect(facts.map(({ name, value }) => `${name}: ${value}`)).toEqual([
       'Asks: Desk',
       'Takes part: Reader',
-      'Correlation: by this protocol',
+      'Kept together: each side says so in its messages',
     ]);
   });
 

@@ -238,9 +238,11 @@ function Cells({
   );
 }
 
-const standingOf = ({ stuck, closed, erased }: CaseSummary): StateWords =>
+const standingOf = ({ stuck, failed = 0, closed, erased }: CaseSummary): StateWords =>
   erased === true
     ? { tone: 'rest', shape: 'dash', text: 'erased' }
     : stuck > 0
       ? { tone: 'wait', shape: 'pause', text: `${figure(stuck)} stuck` }
-      : closedWords(closed);
+      : failed > 0
+        ? { tone: 'bad', shape: 'cross', text: `${figure(failed)} failed` }
+        : closedWords(closed);

@@ -16,4 +16,4 @@ export { ancestors, descendants, type LineageQuery, type Reached } from './linea
 export { modifiersOf } from './modifiers.ts';
 export { rolesOf, type Role, type RoleInActivity } from './roles.ts';
 export { hasSay, isInside, mayRelate } from './standing.ts';
-export { mayBeStuck, stuckTasks } from './stuck.ts';
+export { failedTasks, mayBeStuck, stuckTasks } from './stuck.ts';

@@ -56,6 +56,18 @@ function whyAlone(task: Task, dialog: Dialog['state'] | undefined): Why | undefi
   return 'nothing-awaited';
 }
 
+/** Tasks that ended badly, with an error too, and that no other attempt replaced or went on from. */
+export const failedTasks = (graph: Graph): Task[] =>
+  graph
+    .tasks()
+    .filter(
+      ({ id, state, outcome }) =>
+        (badEnds.has(state) || outcome === 'error') &&
+        graph.in(id, ['replaces', 'continuation-of']).length === 0,
+    );
+
+const badEnds: ReadonlySet<Task['state']> = new Set(['failed', 'rejected', 'timed-out']);
+
 function hasWorkBelow(graph: Graph, id: string): boolean {
   return graph.in(id, ['delegated-from']).some(({ from }) => {
     const task = graph.task(from);

@@ -1,4 +1,4 @@
-import { stuckTasks, type Graph } from '../graph/index.ts';
+import { failedTasks, stuckTasks, type Graph } from '../graph/index.ts';
 import type { CaseSummary, Principal } from '../model/index.ts';
 import type { OpenCase } from './case-access.ts';
 import { nameFor } from './contexts.ts';
@@ -48,11 +48,16 @@ export function summarize(of: {
   };
 }
 
-function stuckIn(graph: Graph, people: Graph): Pick<CaseSummary, 'stuck' | 'whose'> {
+function stuckIn(graph: Graph, people: Graph): Pick<CaseSummary, 'stuck' | 'failed' | 'whose'> {
+  const failed = failedTasks(graph).length;
   const whose = waitedFor(graph).map((participant) => {
     const { name, url } = people.participant(participant) ?? {};
     const called = name ?? url;
     return { participant, ...(called === undefined ? {} : { name: called }) };
   });
-  return { stuck: stuckTasks(graph).length, ...(whose.length > 0 && { whose }) };
+  return {
+    stuck: stuckTasks(graph).length,
+    ...(failed > 0 && { failed }),
+    ...(whose.length > 0 && { whose }),
+  };
 }

@@ -49,6 +49,21 @@ describe.each(stores)('cases in which something is stuck (%s)', (_name, open) =>
     expect(await stuckFor(priya)).toMatchObject([{ whose: [{ name: 'the desk' }] }]);
   });
 
+  it('are told apart from those in which work failed, until another attempt takes its place', async () => {
+    const task = await scene.task(priya);
+    const failed = await scene.move(task, 'failed');
+    const summary = async () => (await scene.hub.cases(priya)).cases[0];
+    expect(await summary()).toMatchObject({ contextId: task.contextId, stuck: 0, failed: 1 });
+    const other = await scene.task(priya, { contextId: task.contextId });
+    const master = scene.hub.master(desk);
+    const [from, to] = [await master.locate(other.id), await master.locate(failed.id)];
+    const again = { says: 'relationship.asserted', type: 'replaces' } as const;
+    await master.assert([
+      says(master.newId('relationship'), { ...again, from: from.task, to: to.task }),
+    ]);
+    expect(await summary()).not.toHaveProperty('failed');
+  });
+
   it('are no longer found once all goes on, and stay as long as one thing is stuck', async () => {
     const task = await scene.task(priya);
     const waiting = await scene.move(task, 'awaiting', { awaiting: 'input' });

@@ -31,7 +31,9 @@ export const caseSummarySchema = z.object({
   }),
   /** Tasks that are neither final nor being worked on, or whose outcome nobody knows. */
   stuck: z.int(),
-  /** Whose step it is that these go on, as far as it is known; the first few. */
+  /** Tasks that ended badly, with an error too, and that nothing replaced or continued; absent: none. */
+  failed: z.int().exactOptional(),
+  /** Whose step it is that stuck ones go on, as far as it is known; the first few. */
   whose: z
     .array(z.object({ participant: idSchema('participant'), name: z.string().exactOptional() }))
     .exactOptional(),

@@ -98,9 +98,10 @@ async function readCases(
 
 const shownName = 20;
 
-/** How many tasks are stuck, and whose step it is. */
-function stuckWords({ fit }: Terminal, { stuck, whose = [] }: CaseSummary): string {
+/** How many tasks are stuck, and whose step it is; where none is, how many failed. */
+function stuckWords({ fit }: Terminal, { stuck, failed = 0, whose = [] }: CaseSummary): string {
   const [first, ...more] = whose;
+  if (stuck === 0 && failed > 0) return `– (${failed} failed)`;
   if (stuck === 0 || first === undefined) return stuck === 0 ? '–' : String(stuck);
   const name = clean(first.name ?? first.participant);
   return `${stuck}: ${fit(name, shownName)}${more.length === 0 ? '' : ` +${more.length}`}`;
