@@ -63,6 +63,9 @@ describe('cutting prose', () => {
     ['a fence is no end where more stands behind it', '```md\n```js\nA. B\n```\n'],
     ['a fence in a quotation', '> ~~~\n> A. B\n> ~~~\n'],
     ['a fence in an entry of a list', '- ```\n  A. B\n\n  C. D\n  ```\n'],
+    ['a block that is set in', '    // It is paid. Then it ends.\n\n    pay(card);\n'],
+    ['a block that is set in by tabs', '\trate: It is paid.\n\tcard: Is it gold? Yes it is.\n'],
+    ['a row of a table in a quotation', '> | It is paid. Then it ends. | Gold |\n'],
     ['JSON with a blank line', '{"a": "B. C",\n\n"d": ["E. F"]}\n'],
     ['JSON behind words', 'INFO {"a":"B. C","d":[{"e":"F! G"}]} done.\n'],
     ['JSON line by line', '{"a":"B. C"}'],
@@ -70,6 +73,27 @@ describe('cutting prose', () => {
     const units = cut(`Before it. Really.\n\n${whole}\nAfter it. Really.`);
     expect(units.some((unit) => unit.includes(whole.trim()))).toBe(true);
     expect(units.length).toBeGreaterThan(3);
+  });
+
+  it('keeps the YAML at the beginning of a document whole', () => {
+    const yaml = '---\ntitle: It is paid. Then it ends.\n# Not a heading\n\ntags: [a, b]\n---\n';
+    const text = `${yaml}\n# A heading\n\nIt is gold. It is blue.`;
+    expect(cut(text)).toEqual([`${yaml}\n`, '# A heading\n\n', 'It is gold.', ' It is blue.']);
+    expect(cut('---\n\nIt is gold. It is blue.\n\n---\n')).toHaveLength(4);
+  });
+
+  it('keeps what is set in whole right below a heading too', () => {
+    expect(cut('# Pay\n    // It is paid. Then it ends.\n    pay(card);\n')).toHaveLength(2);
+  });
+
+  it('cuts a table in a quotation between its rows', () => {
+    const rows = ['> a | b\n> --- | ---\n', '> It is gold. It is paid. | x\n', '> Is it? | y\n\n'];
+    expect(cut(`${rows.join('')}After it.`)).toEqual([...rows, 'After it.']);
+  });
+
+  it('cuts between sentences where only the first line of a paragraph, or very much, is set in', () => {
+    expect(cut('    The first is here. It goes\non here. And ends.\n')).toHaveLength(3);
+    expect(cut('    A line that is set in. So is this one.\n'.repeat(30))).toHaveLength(60);
   });
 
   it('takes three marks with more of them on the line for no fence', () => {

@@ -1,11 +1,11 @@
 import { blocksOf, linesOf, longestRuler, type BlockKind } from './blocks.ts';
-import { insideOf, jsonIn } from './json-values.ts';
+import { insideOf, jsonIn, type Range } from './json-values.ts';
 import { splitSentences } from './sentences.ts';
 import { gapMark, withGaps, type Cut, type Unit } from './units.ts';
 import type { Counter } from './counter.ts';
 
-/** Longest list, in characters, that is one unit; a longer one is cut between its entries. */
-const wholeList = 800;
+/** Longest list or set in block, in characters, that is one unit. */
+const wholeBlock = 800;
 
 /** A sentence of more characters that goes over several lines is no sentence. */
 const longSentence = 800;
@@ -31,13 +31,12 @@ type Piece = Omit<Unit, 'tokens'>;
 
 function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
-  const values = jsonIn(text);
-  const isInside = insideOf(values);
+  const wholes = wholesIn(text);
+  const isInside = insideOf(wholes);
   let title = '';
   let heading: number | undefined;
   let at = 0;
-  for (const [block, { kind, text: whole }] of blocksOf(text, insideOf(values)).entries()) {
-    const first = pieces.length;
+  for (const [block, { kind, text: whole }] of blocksOf(text, insideOf(wholes)).entries()) {
     const parts: string[] = [];
     for (const part of cuts[kind](whole)) {
       if (parts.length > 0 && isInside(at)) parts.push(`${parts.pop() ?? ''}${part}`);
@@ -46,18 +45,31 @@ function piecesOf(text: string): Piece[] {
     }
     if (kind === 'heading') {
       title = whole.slice(0, longestTitle).replace(/^#+/, '').trim();
-      heading = undefined;
+      heading = pieces.push({ text: whole, block, title, along: [], frame: true }) - 1;
+      continue;
     }
     const above = heading === undefined ? [] : [heading];
-    const below = kind === 'table' ? [...above, first] : above;
+    const below = kind === 'table' ? [...above, pieces.length] : above;
     for (const [place, part] of parts.entries()) {
-      const frame = kind === 'heading' || (kind === 'table' && place === 0 && parts.length > 1);
       const along = place === 0 ? above : below;
+      const frame = kind === 'table' && place === 0 && parts.length > 1;
       pieces.push({ text: part, block, title, along, ...(frame && { frame }) });
     }
-    if (kind === 'heading') heading = first;
   }
   return pieces;
+}
+
+const sentencesOf = (text: string): string[] => splitSentences(text).flatMap(linesOfLong);
+
+/** YAML at the beginning of a document, between two rules. */
+const frontMatter =
+  /^---[ \t]*\r?\n(?=[\w"'#])(?:(?!---|\.\.\.).*\n){0,200}?(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/;
+
+/** What nothing is cut inside of. */
+function wholesIn(text: string): readonly Range[] {
+  const length = frontMatter.exec(text)?.[0].length ?? 0;
+  const values = jsonIn(text).filter(([from]) => from >= length);
+  return length > 0 ? [[0, length], ...values] : values;
 }
 
 /** How each kind of block is cut. */
@@ -65,8 +77,10 @@ const cuts: Readonly<Record<BlockKind, (text: string) => readonly string[]>> = {
   fence: (text) => [text],
   heading: (text) => [text],
   table: tableRows,
-  list: (text) => (text.length <= wholeList ? [text] : text.split(/^(?=(?:[-*+]|\d+[.)])\s)/m)),
-  text: (text) => splitSentences(text).flatMap(linesOfLong),
+  list: (text) => (text.length <= wholeBlock ? [text] : text.split(/^(?=(?:[-*+]|\d+[.)])\s)/m)),
+  // What is long and set in is as likely a quotation.
+  code: (text) => (text.length <= wholeBlock ? [text] : sentencesOf(text)),
+  text: sentencesOf,
 };
 
 /** Header and the rule below it together, then the rows; blank lines close the row before them. */
@@ -77,7 +91,8 @@ function tableRows(text: string): readonly string[] {
     else rows.push(line);
   }
   const ruler = rows[1] ?? '';
-  const hasHeader = ruler.length <= longestRuler && /^[\s:|-]+$/.test(ruler) && ruler.includes('-');
+  const hasHeader =
+    ruler.length <= longestRuler && /^[\s>:|-]+$/.test(ruler) && ruler.includes('-');
   return hasHeader ? [rows.slice(0, 2).join(''), ...rows.slice(2)] : ['', ...rows];
 }
 
