@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compress, type FetchedItem } from '../compress.ts';
 import { htmlToMarkdown } from './html.ts';
@@ -117,6 +118,31 @@ describe('HTML', () => {
   ])('of a stranger is read to the end when it repeats %j', (piece, words) => {
     const converted = htmlToMarkdown(`<table><ul><li>${piece.repeat(60_000)}`);
     expect('markdown' in converted && converted.markdown.length).toBeGreaterThan(words);
+  });
+
+  it('gives each word of a page once, however its elements stand, and none of its scripts', () => {
+    const names =
+      'p div ul ol li table tr td th thead tbody tfoot caption pre code a b q h1 h3 blockquote span br hr dl dt dd details ruby rt';
+    const name = fc.constantFrom(...names.split(' '));
+    const spans = fc
+      .tuple(fc.integer({ min: -1, max: 4 }), fc.integer({ min: -1, max: 4 }))
+      .map(([columns, rows]) => `<td colspan=${columns} rowspan=${rows}>`);
+    const tag = fc.oneof(
+      name.map((each) => `<${each}>`),
+      name.map((each) => `</${each}>`),
+      fc.constantFrom('<a href="/x">', '<script>hidden</script>', '<style>hidden</style>'),
+      spans,
+    );
+    fc.assert(
+      fc.property(fc.array(tag, { maxLength: 40 }), (tags) => {
+        const words = tags.map((_, i) => `w${i}w`);
+        const converted = htmlToMarkdown(tags.map((each, i) => `${each}${words[i]} `).join(''));
+        const markdown = 'markdown' in converted ? converted.markdown : '';
+        expect(markdown.match(/w\d+w/g)?.toSorted() ?? []).toEqual(words.toSorted());
+        expect(markdown).not.toContain('hidden');
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('of a stranger grows no more than a bounded number of places by cells over many', () => {
