@@ -2,14 +2,8 @@ import type { CompressionPolicy } from '../model/agent-context.ts';
 import { makeCounter, type Counter } from './compression/counter.ts';
 import { encodeSmallest, markdownOf, readHtml } from './compression/encode.ts';
 import { extract } from './compression/extract.ts';
-import { isOfContext, valuesAt, type PreservedField } from './compression/preserve.ts';
-import type {
-  Compressed,
-  CompressionReport,
-  CompressOptions,
-  FetchedItem,
-  Outcome,
-} from './compression/report.ts';
+import { makeReport } from './compression/make-report.ts';
+import type { Compressed, CompressOptions, FetchedItem } from './compression/report.ts';
 import { rewritersAt, type RewriteRequest } from './compression/rewrite.ts';
 import { takeRewrites } from './compression/take-rewrites.ts';
 import {
@@ -56,7 +50,7 @@ export function compress(
   const target = policy && Math.floor(policy.TargetRatio * before);
   if (policy !== undefined && target !== undefined) {
     yieldByPriority(works, policy, target);
-    shrink(works, policy, target, options, counter);
+    shrink({ works, policy, target, options, counter });
   }
   return {
     items: works.flatMap(({ item, unread, did, text, mediaType }) => {
@@ -85,8 +79,9 @@ export function rewriteRequests(
   const works = start(items, policy, options, counter);
   const target = Math.floor(policy.TargetRatio * total(works));
   yieldByPriority(works, policy, target);
-  const requests = requestsFor(works, policy, target, options, counter);
-  if (requests.length === 0 || encodeWithoutLoss(works, policy, target, counter)) return [];
+  const run = { works, policy, target, options, counter };
+  const requests = requestsFor(run);
+  if (requests.length === 0 || encodeWithoutLoss(run)) return [];
   const left = new Map(works.map(({ item, after }) => [item.ContextID, after]));
   return requests.filter(({ contextId, budget }) => (left.get(contextId) ?? 0) > budget);
 }
@@ -105,13 +100,16 @@ function start(
   return [...items, ...missing].map((each) => startWork(each, policy, options, counter));
 }
 
-function requestsFor(
-  works: readonly Work[],
-  policy: CompressionPolicy,
-  target: number,
-  options: CompressOptions,
-  { name }: Counter,
-): RewriteRequest[] {
+interface Run {
+  readonly works: readonly Work[];
+  readonly policy: CompressionPolicy;
+  /** Tokens that all works together may have. */
+  readonly target: number;
+  readonly options: CompressOptions;
+  readonly counter: Counter;
+}
+
+function requestsFor({ works, policy, target, options, counter }: Run): RewriteRequest[] {
   const kinds = rewritersAt(policy.LossTolerance);
   const open = shrinkable(works);
   const size = total(open);
@@ -125,7 +123,7 @@ function requestsFor(
       text: markdown ?? work.source,
       queries: queriesOf(options),
       budget: Math.floor((budget * work.after) / size),
-      tokenizer: name,
+      tokenizer: counter.name,
       pinned: work.pinned,
       kinds,
     };
@@ -133,12 +131,7 @@ function requestsFor(
 }
 
 /** Writes what is shorter so without loss in that form; true when that is enough. */
-function encodeWithoutLoss(
-  works: readonly Work[],
-  policy: CompressionPolicy,
-  target: number,
-  counter: Counter,
-): boolean {
+function encodeWithoutLoss({ works, policy, target, counter }: Run): boolean {
   const open = shrinkable(works);
   const isEnough = (): boolean => total(works) <= target;
   const budget = target - (total(works) - total(open));
@@ -149,21 +142,14 @@ function encodeWithoutLoss(
   return isEnough();
 }
 
-function shrink(
-  works: readonly Work[],
-  policy: CompressionPolicy,
-  target: number,
-  options: CompressOptions,
-  counter: Counter,
-): void {
+function shrink(run: Run): void {
+  const { works, policy, target, options, counter } = run;
   const open = shrinkable(works);
   const isOver = (): boolean => total(works) > target;
   if (!isOver()) return;
   const { rewrites = [] } = options;
-  const requests =
-    rewrites.length === 0 ? [] : requestsFor(works, policy, target, options, counter);
-  if (encodeWithoutLoss(works, policy, target, counter)) return;
-  if (policy.LossTolerance === 'none') return;
+  const requests = rewrites.length === 0 ? [] : requestsFor(run);
+  if (encodeWithoutLoss(run) || policy.LossTolerance === 'none') return;
   takeRewrites(open, requests, rewrites, counter);
   if (!isOver()) return;
   const rest = open.filter(({ did }) => did !== 'rewritten');
@@ -187,102 +173,3 @@ const aboutOf = ({ context }: CompressOptions): string =>
         context.SubTaskName,
         ...context.EvaluationPolicy.SuccessCriteria.map(({ Description }) => Description),
       ].join('\n');
-
-/** Outcomes whose text is another one than the item's. */
-const derived: readonly Outcome[] = ['encoded', 'extracted', 'rewritten'];
-
-interface Sums {
-  readonly before: number;
-  readonly target: number | undefined;
-  readonly tokenizer: string;
-}
-
-function makeReport(
-  works: readonly Work[],
-  policy: CompressionPolicy | undefined,
-  options: CompressOptions,
-  { before, target, tokenizer }: Sums,
-): CompressionReport {
-  const after = total(works);
-  const preserved = preservedFields(policy, options);
-  const unmatched = policy === undefined ? [] : unmatchedPaths(works, policy, preserved, options);
-  return {
-    tokenizer,
-    before,
-    after,
-    ...(target !== undefined && { target }),
-    items: works.map((work) => ({
-      contextId: work.item.ContextID,
-      priority: work.item.Priority,
-      before: work.before,
-      after: work.after,
-      did: work.did,
-      strategy: work.strategy,
-      ...(derived.includes(work.did) && { derivedFrom: work.item.ContextURI }),
-      ...(work.leftOut && { leftOut: work.leftOut }),
-      ...(work.unread !== undefined && { unread: work.unread }),
-      notes: work.notes,
-    })),
-    ...(target !== undefined && after > target && { missed: whyMissed(works, policy, target) }),
-    pinned: [...new Set(options.pinned ?? [])].map((fact) => ({
-      fact,
-      in: works.filter(({ text }) => text.includes(fact)).map(({ item }) => item.ContextID),
-    })),
-    preserved,
-    unmatched,
-  };
-}
-
-/** Paths under which neither the AgentContext, where there is one, nor any content has a value. */
-function unmatchedPaths(
-  works: readonly Work[],
-  policy: CompressionPolicy,
-  preserved: readonly PreservedField[],
-  { context }: CompressOptions,
-): string[] {
-  const met = new Set([
-    ...preserved.map(({ path }) => path),
-    ...works.flatMap(({ holds }) => holds),
-  ]);
-  return policy.MustPreserveFields.filter(
-    (path) => !met.has(path) && (context !== undefined || !isOfContext(path)),
-  );
-}
-
-function preservedFields(
-  policy: CompressionPolicy | undefined,
-  { context }: CompressOptions,
-): PreservedField[] {
-  return (policy?.MustPreserveFields ?? [])
-    .filter(isOfContext)
-    .map((path) => ({ path, values: valuesAt(context, path) }))
-    .filter(({ values }) => values.length > 0);
-}
-
-function whyMissed(
-  works: readonly Work[],
-  policy: CompressionPolicy | undefined,
-  target: number,
-): string {
-  const sum = (of: (work: Work) => boolean): number => total(works.filter(of));
-  const preserved = sum(({ item }) => item.Priority === 'must_preserve');
-  const held = sum(({ item, holds }) => holds.length > 0 && item.Priority !== 'must_preserve');
-  const pinned = sum(
-    ({ item, pinned: facts, did }) =>
-      facts.length > 0 && did !== 'reference' && item.Priority !== 'must_preserve',
-  );
-  const rest = sum(
-    ({ item, holds, pinned: facts }) =>
-      item.Priority === 'compressible' && holds.length === 0 && facts.length === 0,
-  );
-  const reasons = [
-    preserved > 0 && `must_preserve items have ${preserved} tokens`,
-    held > 0 && `items with fields of MustPreserveFields have ${held}`,
-    pinned > 0 && `items with pinned facts have ${pinned}`,
-    rest > 0 &&
-      (policy?.LossTolerance === 'none'
-        ? `compressible items have ${rest} and LossTolerance none lets them shrink only without loss`
-        : `what is left of compressible items has ${rest}`),
-  ].filter((reason) => reason !== false);
-  return `${total(works) - target} tokens over the target of ${target}: ${reasons.join('; ')}`;
-}

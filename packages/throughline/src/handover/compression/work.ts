@@ -10,7 +10,7 @@ import type { Counter } from './counter.ts';
 import { isValidJson, kindOfText, looksBinary, type KindFound } from './kinds.ts';
 import { isOfContext, isOfItems, valuesAt } from './preserve.ts';
 import { cutProse } from './prose.ts';
-import type { CompressOptions, FetchedItem, Outcome } from './report.ts';
+import type { CompressOptions, FetchedItem, ItemReport, Outcome } from './report.ts';
 import { csvColumns } from './structured.ts';
 import type { Cut } from './units.ts';
 
@@ -38,7 +38,7 @@ export interface Work {
   did: Outcome;
   strategy: string;
   mediaType?: string;
-  leftOut?: { readonly units: number; readonly of: number; readonly gaps: number };
+  leftOut?: ItemReport['leftOut'];
 }
 
 /** What a policy may name, by its field. */
