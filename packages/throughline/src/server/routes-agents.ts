@@ -57,6 +57,7 @@ export const agentRoutes: readonly Route[] = [
   }),
   route({
     ...empty,
+    bySession: true,
     method: 'get',
     path: '/tasks/{id}',
     summary: 'A protocol’s record of one task',

@@ -111,6 +111,7 @@ const fill = ({ path }: Route, { params = {}, query = {} }: Sample): string => {
   return `${text}?${new URLSearchParams(query).toString()}`;
 };
 const readable = [
+  'get /tasks/{id}',
   'get /cases',
   'get /cases/{id}',
   'get /cases/{id}/handovers/{taskId}/texts',
