@@ -50,8 +50,9 @@ export const runCommand = (surroundings: Surroundings): Command =>
     .argument('[workflow]', 'file with the plan; with --interrupt, what changes')
     .option('--agents <file>', 'file that says which agents there are, and where')
     .option(
-      '--input <name=value...>',
-      'offers text, with name=@file a file, with name=@https://… what lies in another store',
+      '--input <name=value>',
+      'offers text, with name=@file a file, with name=@https://… what lies in another store; may be repeated',
+      (given: string, before: readonly string[] = []) => [...before, given],
     )
     .option('--query <text>', 'the request in words (default: what the workflow says of itself)')
     .option('--parallel <n>', 'subtasks at work at once (default: 4)')
