@@ -52,7 +52,7 @@ export const runCommand = (surroundings: Surroundings): Command =>
     .option(
       '--input <name=value>',
       'offers text, with name=@file a file, with name=@https://… what lies in another store; may be repeated',
-      (given: string, before: readonly string[] = []) => [...before, given],
+      (given: string, before: readonly string[] | undefined) => [...(before ?? []), given],
     )
     .option('--query <text>', 'the request in words (default: what the workflow says of itself)')
     .option('--parallel <n>', 'subtasks at work at once (default: 4)')
