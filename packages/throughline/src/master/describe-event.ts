@@ -28,7 +28,7 @@ export function describeEvent(event: RunEvent): string | undefined {
     case 'run-ending':
       return `the run ends: ${event.reason}`;
     case 'run-began':
-      return `run ${event.runId}: ${event.subtasks.length} subtasks`;
+      return `run ${event.runId}: ${event.subtasks.length} ${event.subtasks.length === 1 ? 'subtask' : 'subtasks'}`;
     default:
       return event satisfies never;
   }
