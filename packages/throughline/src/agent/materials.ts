@@ -57,15 +57,23 @@ async function fetched(
 ): Promise<FetchedItem> {
   const { item, bytes } = await fetch(contextId);
   if (!isText(declared)) return { item, bytes };
-  const text = decoded(bytes, declared);
-  return text === undefined ? { item, bytes } : { item, text };
+  const charset = /;\s*charset="?([\w.:-]+)"?/i.exec(declared)?.[1] ?? 'utf-8';
+  const isExact = item.Priority === 'must_preserve';
+  const text = decoded(bytes, charset, { fatal: true, ignoreBOM: isExact });
+  if (text !== undefined) return { item, text };
+  const legible = isExact ? undefined : decoded(bytes, charset, {});
+  if (legible === undefined) return { item, bytes };
+  return { item, text: legible, note: `Bytes that are no ${charset} stand as \uFFFD.` };
 }
 
-/** By the charset that the media type names; undefined for one that is not known. */
-function decoded(bytes: Uint8Array, mediaType: string): string | undefined {
-  const charset = /;\s*charset="?([\w.:-]+)"?/i.exec(mediaType)?.[1] ?? 'utf-8';
+/** Undefined for a charset that is not known, and with `fatal` for bytes that are not of it. */
+function decoded(
+  bytes: Uint8Array,
+  charset: string,
+  options: { readonly fatal?: boolean; readonly ignoreBOM?: boolean },
+): string | undefined {
   try {
-    return new TextDecoder(charset).decode(bytes);
+    return new TextDecoder(charset, options).decode(bytes);
   } catch {
     return undefined;
   }

@@ -167,6 +167,13 @@ describe('an outline of code', () => {
     expect(parse('text/x-cobol', 'DISPLAY "HELLO".')).toBeUndefined();
   });
 
+  it('is not made of what costs the parser much more than code does', async () => {
+    const parse = await treeSitter()(['text/x-python']);
+    expect(parse('text/x-python', python.repeat(600))).toBeDefined();
+    expect(parse('text/x-python', '(]{;=}[:,.)'.repeat(25_000))).toBeUndefined();
+    expect(parse('text/x-python', python)?.length).toBeGreaterThan(0);
+  });
+
   it('is not made of what is nested without end, nor of what is too long', async () => {
     const parse = await treeSitter()(['text/javascript']);
     expect(parse('text/javascript', 'f(() => {\n'.repeat(5_000))).toBeDefined();

@@ -8,9 +8,13 @@ import type { CodeBody, ParseCode } from '../handover/compress.ts';
 /** Reads code: gives, for the media types that there are, what finds the declarations in them. */
 export type CodeReader = (mediaTypes: readonly string[]) => Promise<ParseCode>;
 
-/** Characters of a text, milliseconds for it, and levels of declarations in it, at most. */
-const longest = 1_000_000;
-const parseMs = 2_000;
+/**
+ * Characters of a text, steps of the parser for it, and levels of declarations in it, at most.
+ * Ordinary code takes 4 to 15 steps a thousand characters, what is no code up to 40; in steps, not
+ * in time, so that one text has the same outline on any machine.
+ */
+const longest = 300_000;
+const mostSteps = 5_000;
 const deepest = 32;
 
 /** Name of a grammar by media type, parameters and `x-` left out. */
@@ -86,11 +90,11 @@ async function packages(grammar: string): Promise<typeof TreeSitter & { readonly
   }
 }
 
-/** Undefined for a text that is too long or takes too long: it stays whole then. */
+/** Undefined for a text that is too long or takes too many steps: it stays whole then. */
 function bodiesOf(parser: Parser, text: string): readonly CodeBody[] | undefined {
   if (text.length > longest) return undefined;
-  const deadline = performance.now() + parseMs;
-  const tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline });
+  let steps = 0;
+  const tree = parser.parse(text, null, { progressCallback: () => ++steps > mostSteps });
   if (tree === null) {
     parser.reset();
     return undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { candidates } from './commands/completion.ts';
+import { packageVersion } from './package-version.ts';
 import { program, run } from './program.ts';
 
 /** Runs a command line and gives what it wrote. */
@@ -53,6 +54,11 @@ describe('the command line', () => {
     const { out, exitCode } = await tell(...words.filter((each) => each !== ''), '--help');
     expect(out).toContain('Examples:\n  $ throughline ');
     expect(exitCode).toBe(0);
+  });
+
+  it('says which version it is', async () => {
+    expect(packageVersion()).toMatch(/^\d+\.\d+\.\d+/);
+    expect(await tell('--version')).toEqual({ out: `${packageVersion()}\n`, err: '', exitCode: 0 });
   });
 
   it('states its exit codes', async () => {

@@ -18,6 +18,7 @@ import { serveCommand } from './commands/serve.ts';
 import { verifyCommand } from './commands/verify.ts';
 import { endingOf, exitCodes, exitHelp, Stopped } from './exit.ts';
 import { jsonVersion } from './output.ts';
+import { packageVersion } from './package-version.ts';
 
 /** The whole command line. */
 export function program(surroundings: Surroundings): Command {
@@ -26,6 +27,7 @@ export function program(surroundings: Surroundings): Command {
     'Keeps multi-agent work together: cases, who did what, from what',
     ['serve', 'case list', 'case show ctx_01h…'],
   )
+    .version(packageVersion())
     .addHelpText('after', exitHelp)
     .showHelpAfterError('(--help says more)')
     .addCommand(serveCommand(surroundings))

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { resourceFromAttributes, type Resource } from '@opentelemetry/resources';
-import { z } from 'zod';
 import { ThroughlineError } from '../../errors.ts';
+import { packageVersion } from '../package-version.ts';
 import { startMetrics } from './metrics.ts';
 
 /** The figures and spans of this process. */
@@ -75,10 +74,4 @@ async function startSpans(resource: Resource): Promise<(() => Promise<void>) | u
     );
   }
   return traces.startTraces(resource);
-}
-
-/** Version of this package. */
-function packageVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, 'utf8'))).version;
 }

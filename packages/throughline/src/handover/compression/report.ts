@@ -4,9 +4,12 @@ import type { ParseCode } from './code.ts';
 import type { PreservedField } from './preserve.ts';
 import type { Rewrite } from './rewrite.ts';
 
-/** An item with what was got of it: text, bytes that are no text, or nothing and why. */
+/**
+ * An item with what was got of it: text, bytes that are no text, or nothing and why. A note on how
+ * the text was read is passed on in the report.
+ */
 export type FetchedItem =
-  | { readonly item: ContextItem; readonly text: string }
+  | { readonly item: ContextItem; readonly text: string; readonly note?: string }
   | { readonly item: ContextItem; readonly bytes: Uint8Array }
   | { readonly item: ContextItem; readonly unread: string };
 

@@ -86,7 +86,8 @@ export function startWork(
     const nothing = { pinned: [], holds: [], text: '', after: 0, strategy: 'none' };
     return { ...base, ...nothing, did: 'reference', ...(unread !== undefined && { unread }) };
   }
-  const { text } = fetched;
+  const { text, note } = fetched;
+  const notes = note === undefined ? [] : [note];
   const isReducible = policy !== undefined && policy.TargetRatio < 1;
   const found = policy === undefined ? base.found : kindOfText(item, text);
   const pinned = (options.pinned ?? []).filter((fact) => fact !== '' && text.includes(fact));
@@ -96,6 +97,7 @@ export function startWork(
   const before = cut?.tokens ?? counter.count(text);
   return {
     ...base,
+    notes,
     source: text,
     before,
     found: cut === undefined ? found : { kind: found.kind },
