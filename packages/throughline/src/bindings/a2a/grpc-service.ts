@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import { A2A_PROTOCOL_VERSION, type StreamResponse } from '@a2a-js/sdk';
 import type { ServerCallContext } from '@a2a-js/sdk/server';
 import type {
@@ -7,6 +7,7 @@ import type {
   ServerWritableStream,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
+import { ThroughlineError } from '../../errors.ts';
 import { checkRequest, extensionMetadata, grpcContext, serviceError } from './grpc-call.ts';
 import type { GrpcPackages } from './grpc-packages.ts';
 import type { GrpcTarget } from './grpc-target.ts';
@@ -88,11 +89,20 @@ async function write(
   }
 }
 
+/** How long a reader may take nothing of what waits for it, in milliseconds. */
+const longestStallMs = 60_000;
+
+/** What is asked of a stream of a call; a gRPC call is one. */
+type Call = EventEmitter &
+  Pick<ServerWritableStream<unknown, unknown>, 'cancelled' | 'writableNeedDrain'>;
+
 /**
  * Events for one who writes each as it comes: no faster than they are read; a reader that goes away
  * leaves the task to run on.
+ *
+ * @throws ThroughlineError `timeout` for a reader that takes nothing: it may subscribe again.
  */
-export async function* paced(call: ServerWritableStream<unknown, unknown>, events: Events): Events {
+export async function* paced(call: Call, events: Events, stallMs = longestStallMs): Events {
   const gone = new AbortController();
   call.once('cancelled', () => {
     gone.abort();
@@ -102,9 +112,20 @@ export async function* paced(call: ServerWritableStream<unknown, unknown>, event
     for await (const event of events) {
       if (call.cancelled) return;
       yield event;
-      if (call.writableNeedDrain) await once(call, 'drain', { signal: gone.signal });
+      if (call.writableNeedDrain) await drained(call, gone.signal, stallMs);
     }
   } catch (error) {
     if (!gone.signal.aborted) throw error;
+  }
+}
+
+async function drained(call: Call, gone: AbortSignal, stallMs: number): Promise<void> {
+  const late = AbortSignal.timeout(stallMs);
+  try {
+    await once(call, 'drain', { signal: AbortSignal.any([gone, late]) });
+  } catch (cause) {
+    if (!late.aborted) throw cause;
+    const message = `Nothing of this stream was read for ${stallMs / 1_000} s; subscribe to its task again.`;
+    throw new ThroughlineError('timeout', message, { cause });
   }
 }
