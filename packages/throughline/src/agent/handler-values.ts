@@ -16,11 +16,11 @@ export const resultSchema = z.object({
         id: z.string(),
         passed: z.boolean(),
         evidence: strings,
-        traces: strings.optional(),
+        traces: strings.nullish(),
       }),
     )
     .optional(),
-  confidence: z.number().min(0).max(1).optional(),
+  confidence: z.number().min(0).max(1).nullish(),
   failure: z.string().optional(),
 });
 
@@ -31,8 +31,8 @@ export const answerSchema = z.object({
     .array(z.looseObject({ kind: z.enum(['text', 'data', 'bytes', 'url']) }))
     .max(limits.parts)
     .optional(),
-  asks: z.literal(true).optional(),
-  ends: z.enum(['failed', 'cancelled']).optional(),
+  asks: z.boolean().optional(),
+  ends: z.enum(['completed', 'failed', 'cancelled']).optional(),
 });
 
 /** @throws ThroughlineError `internal`, which the operator gets to read and the caller does not. */

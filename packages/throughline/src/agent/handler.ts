@@ -9,7 +9,7 @@ export interface FetchedContent {
   readonly item: ContextItem;
   readonly mediaType: string;
   readonly bytes: Uint8Array;
-  /** The bytes as UTF-8. */
+  /** The bytes by the charset that the MediaType names; as UTF-8 where it names none, or an unknown one. */
   text(): string;
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isUint8Array } from 'node:util/types';
 import { z } from 'zod';
 import type { A2aPorts } from '../bindings/a2a/ports.ts';
 import { ThroughlineError } from '../errors.ts';
@@ -8,6 +9,7 @@ import type { ContentAccess, ContentKeeping, ContentRef } from '../model/content
 import { foreignId } from '../model/ids.ts';
 import { limits } from '../model/limits.ts';
 import type { ForeignContent } from '../transports/index.ts';
+import { decodeText } from './decode-text.ts';
 import type { FetchedContent } from './handler.ts';
 import { checkValue } from './handler-values.ts';
 import type { IncomingContext } from './incoming.ts';
@@ -65,7 +67,12 @@ export class ItemReader {
         `The content of ${contextId} is not what was handed over; ask for it again.`,
       );
     }
-    return { item, mediaType, bytes, text: () => new TextDecoder().decode(bytes) };
+    return {
+      item,
+      mediaType,
+      bytes,
+      text: () => decodeText(bytes, item.MediaType) ?? new TextDecoder().decode(bytes),
+    };
   }
 
   /** From the hub, or from a store that is listed; that one gets no token but its own. */
@@ -152,7 +159,11 @@ export class Outputs {
       throw new ThroughlineError('invalid', 'An output needs a name that is one path segment.');
     }
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
-    checkValue(z.instanceof(Uint8Array), bytes, `The content of output ${name}`);
+    checkValue(
+      z.custom<Uint8Array>(isUint8Array, 'bytes or text are expected'),
+      bytes,
+      `The content of output ${name}`,
+    );
     if (bytes.length > limits.contentBytes) {
       throw new ThroughlineError(
         'too-large',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { makeAgentContext } from '../handover/agent-context.ts';
 import type { ContextItem } from '../model/agent-context.ts';
+import { decodeText } from './decode-text.ts';
 import { readMaterials } from './materials.ts';
 
 async function read(bytes: Uint8Array, given: Partial<ContextItem>) {
@@ -55,4 +56,13 @@ it.each([
   const { text, report } = await read(latin, given);
   expect(text).toBeUndefined();
   expect(report?.unread).toMatch(/^197 bytes that are no text/);
+});
+
+it.each([
+  ['text/plain; charset=windows-1252', 'in Zürich on'],
+  ['text/plain', 'in Z\uFFFDrich on'],
+  ['text/plain; charset=x-none', undefined],
+])('decodes %s by the charset that it names', (mediaType, found) => {
+  const text = decodeText(latin, mediaType);
+  expect(text?.includes(found ?? '')).toBe(found && true);
 });

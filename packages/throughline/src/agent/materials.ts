@@ -8,6 +8,7 @@ import {
 } from '../handover/compress.ts';
 import { isText } from '../handover/media.ts';
 import type { AgentContext } from '../model/agent-context.ts';
+import { charsetOf, decodeText } from './decode-text.ts';
 import type { FetchedContent } from './handler.ts';
 import type { Rewriter } from './rewriter.ts';
 import type { CodeReader } from './tree-sitter.ts';
@@ -57,24 +58,10 @@ async function fetched(
 ): Promise<FetchedItem> {
   const { item, bytes } = await fetch(contextId);
   if (!isText(declared)) return { item, bytes };
-  const charset = /;\s*charset="?([\w.:-]+)"?/i.exec(declared)?.[1] ?? 'utf-8';
   const isExact = item.Priority === 'must_preserve';
-  const text = decoded(bytes, charset, { fatal: true, ignoreBOM: isExact });
+  const text = decodeText(bytes, declared, { fatal: true, ignoreBOM: isExact });
   if (text !== undefined) return { item, text };
-  const legible = isExact ? undefined : decoded(bytes, charset, {});
+  const legible = isExact ? undefined : decodeText(bytes, declared);
   if (legible === undefined) return { item, bytes };
-  return { item, text: legible, note: `Bytes that are no ${charset} stand as \uFFFD.` };
-}
-
-/** Undefined for a charset that is not known, and with `fatal` for bytes that are not of it. */
-function decoded(
-  bytes: Uint8Array,
-  charset: string,
-  options: { readonly fatal?: boolean; readonly ignoreBOM?: boolean },
-): string | undefined {
-  try {
-    return new TextDecoder(charset, options).decode(bytes);
-  } catch {
-    return undefined;
-  }
+  return { item, text: legible, note: `Bytes that are no ${charsetOf(declared)} stand as \uFFFD.` };
 }

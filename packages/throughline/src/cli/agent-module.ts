@@ -48,7 +48,7 @@ export interface AgentModule {
 export async function loadAgentModule(
   path: string,
   folder = '.',
-  loadMs = 30_000,
+  loadMs = 120_000,
 ): Promise<AgentModule> {
   const file = resolve(folder, path);
   const loaded: unknown = await inTime(loadMs, imported(file)).catch((cause: unknown) => {

@@ -81,8 +81,9 @@ function bySchema(schema: Readonly<Record<string, unknown>>, json: unknown): Fin
     return validate(json)
       ? { ok: true, reason: 'the schema accepts it' }
       : { ok: false, reason: ajv.errorsText(validate.errors, { dataVar: '' }).slice(0, 500) };
-  } catch {
-    return { ok: false, reason: 'the references of the schema come to no end' };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return { ok: false, reason: 'the references of the schema come to no end, or are too many' };
   }
 }
 

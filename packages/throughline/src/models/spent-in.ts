@@ -3,8 +3,8 @@ import { ThroughlineError } from '../errors.ts';
 
 const spentSchema = z.object({
   usage: z.object({
-    inputTokens: z.number(),
-    outputTokens: z.number(),
+    inputTokens: z.int().min(0),
+    outputTokens: z.int().min(0),
     estimated: z.literal(true).exactOptional(),
   }),
 });
