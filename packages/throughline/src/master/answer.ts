@@ -24,7 +24,8 @@ export async function answerOf(
   report: RunReport,
 ): Promise<MasterAnswer> {
   const { status, questions, reason } = report;
-  if (status === 'awaiting-input') {
+  // A run that is held back for another reason shows its questions all the same.
+  if (!report.done && questions.length > 0) {
     return { asks: true, text: questions.map(({ text }) => text).join('\n') };
   }
   if (!report.done) {

@@ -89,7 +89,7 @@ export class RunCarrier {
     const { id } = journal.state;
     if (isDone(journal.state)) return;
     const signal = AbortSignal.any([this.#closing.signal, ...(given ? [given] : [])]);
-    this.#waiting.get(id)?.abort();
+    this.wake(id);
     await this.#after(id, async () => {
       if (!(await this.#claim(journal, signal))) return;
       let stretch: Promise<void> | undefined;
@@ -104,6 +104,11 @@ export class RunCarrier {
         this.#asked.delete(id);
       }
     });
+  }
+
+  /** Ends the wait of a run that is to be tried again: something was decided about it. */
+  wake(id: string): void {
+    this.#waiting.get(id)?.abort();
   }
 
   /** Gives up what it drives, for others to go on with at once. */
@@ -137,6 +142,7 @@ export class RunCarrier {
   /** Drives a run as long as it is this process's and there is something to do. */
   async #stretch(journal: Journal, drive: Drive, signal: AbortSignal): Promise<void> {
     const { id } = journal.state;
+    const tried = this.#later.get(id)?.failures ?? 0;
     this.#later.delete(id);
     for (let round = 0, failures = 0, ended = 0; round < mostRounds;) {
       try {
@@ -153,12 +159,25 @@ export class RunCarrier {
         const before = ended;
         ended = endedAttempts(journal.state);
         failures = ended > before ? 1 : failures + 1;
+        if (!isTriedHere(error, signal)) return await this.#giveUp(journal, error, tried, signal);
         if (!(await this.#goesOn(journal, error, failures, signal))) return;
       }
     }
   }
 
-  /** Waits where a run is to be tried again; false where it is left. @throws what does not pass. */
+  /** @throws what ended the drive; where that can't be written, the run is gone on with later. */
+  async #giveUp(
+    journal: Journal,
+    error: unknown,
+    tried: number,
+    signal: AbortSignal,
+  ): Promise<never> {
+    const isLeft = await this.#leave(journal, signal.aborted ? undefined : error);
+    if (!isLeft) this.#goOnLater(journal.state.id, true, tried);
+    throw error;
+  }
+
+  /** Waits before a run is tried again; false where it is left. */
   async #goesOn(
     journal: Journal,
     error: unknown,
@@ -166,12 +185,6 @@ export class RunCarrier {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { id } = journal.state;
-    if (signal.aborted || !isPassing(error)) {
-      if (!(await this.#leave(journal, signal.aborted ? undefined : error))) {
-        this.#goOnLater(id, true);
-      }
-      throw error;
-    }
     this.#options.onFault(error);
     const isEnough = failures >= this.#again.attempts;
     if (isEnough && (await this.#leave(journal, error))) return false;
@@ -280,9 +293,15 @@ export class RunCarrier {
         if (this.#closing.signal.aborted) return;
         onFault(error);
         if (!this.#later.has(id) || failures < this.#again.attempts) return;
-        await takeUp(id, async (journal) => {
-          if (await this.#leave(journal, error)) this.#later.delete(id);
-        });
+        try {
+          await takeUp(id, async (journal) => {
+            if (await this.#leave(journal, error)) this.#later.delete(id);
+          });
+        } catch (fault) {
+          // Its case was erased meanwhile.
+          if (isGone(fault)) this.#later.delete(id);
+          throw fault;
+        }
       }
     };
     const work = goOn()
@@ -291,13 +310,19 @@ export class RunCarrier {
     this.#takenUp.set(id, work);
   }
 
-  #goOnLater(id: string, isOwn: boolean): number {
-    const failures = (this.#later.get(id)?.failures ?? 0) + 1;
+  #goOnLater(id: string, isOwn: boolean, tried = 0): number {
+    const failures = (this.#later.get(id)?.failures ?? tried) + 1;
     const at = performance.now() + delayMs(this.#again, failures);
     if (failures > 1 || this.#later.size < mostLater) this.#later.set(id, { failures, at, isOwn });
     return failures;
   }
 }
+
+const isTriedHere = (error: unknown, signal: AbortSignal): boolean =>
+  !signal.aborted && isPassing(error);
+
+const isGone = (error: unknown): boolean =>
+  error instanceof ThroughlineError && error.code === 'not-found';
 
 /** Ports that say with each decision which process drives the run, as far as this one knows. */
 export const tellingDriver = (ports: MasterPorts, self: string): MasterPorts => ({

@@ -119,7 +119,7 @@ export class Contents {
   }
 
   #keep(digest: string, bytes: Uint8Array): void {
-    if (bytes.length > keptBytes) return;
+    if (bytes.length > keptBytes || this.#kept.has(digest)) return;
     this.#kept.set(digest, bytes);
     this.#bytes += bytes.length;
     for (const [oldest, { length }] of this.#kept) {

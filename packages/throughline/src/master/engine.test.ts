@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ThroughlineError } from '../errors.ts';
+import type { RunReport } from '../model/run.ts';
 import { done, offered, World } from './conformance.ts';
 import { localEngine, type RunEngine } from './engine.ts';
 import type { Grader } from './context.ts';
@@ -259,6 +260,21 @@ describe('several processes of one Master', () => {
       expect((await master.status(runId)).done).toBe(true);
     }, 20_000);
     expect((await run).status).toBe('completed');
+  });
+
+  it('heed at once what is decided while they wait', async () => {
+    const { grade, asked } = failing(1, away);
+    const { master } = process({ grade, again: { attempts: 3, firstMs: 600_000, capMs: 600_000 } });
+    free();
+    const ended = vi.fn<(report: RunReport) => void>();
+    void master.run(await request()).then(ended);
+    await vi.waitFor(() => expect(asked()).toBe(1), 20_000);
+    const runId = await theRun(master);
+    await vi.waitFor(async () => {
+      await master.suspend(runId);
+      // What is under way comes to its end: its only attempt was answered before.
+      expect(ended).toHaveBeenCalledWith(expect.objectContaining({ status: 'completed' }));
+    }, 20_000);
   });
 
   it('begin later what the engine could not carry', async () => {

@@ -109,7 +109,9 @@ export async function composeAnswer(
 /** Says how the plan calls an item: another Master finds by that what its own plan needs. */
 const asNamed = (part: Part, items: readonly RunItem[]): Part => {
   const name = items.find(({ ref }) => ref.resource === part.name)?.name;
-  return name === undefined ? part : { ...part, metadata: { [itemNameKey]: name } };
+  return name === undefined
+    ? part
+    : { ...part, metadata: { ...part.metadata, [itemNameKey]: name } };
 };
 
 /** Items that an attempt hands over; those of equal bytes are one. */

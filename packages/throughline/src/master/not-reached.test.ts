@@ -108,4 +108,21 @@ describe('an agent that is down', () => {
     expect(view.conflicts).toEqual([]);
     expect(stuckIn(view).filter(({ task }) => task === first?.task)).toEqual([]);
   });
+
+  it.each([
+    ['http://127.0.0.1:9/', true],
+    ['http://127.0.0.1:9/?code=s3cret', false],
+  ])(
+    'has its address kept for whoever cancels, unless that may hold a secret: %s',
+    async (url, isKept) => {
+      world.agents.push({ id: 'away', name: 'away', url });
+      const desk = master();
+      const request = { query: 'Is it right?', workflow: workflow({ timeoutSeconds: 2 }), offered };
+      const report = await desk.run({ ...request, taskId: await world.request('Is it right?') });
+      expect(report.status).toBe('failed');
+      const { state } = (await world.hub.master(world.desk).loadRun(report.runId)) ?? {};
+      expect(JSON.stringify(state).includes('"address":{"url":"http://127.0.0.1:9/"')).toBe(isKept);
+      expect(JSON.stringify([state, report])).not.toContain('s3cret');
+    },
+  );
 });

@@ -62,7 +62,7 @@ export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
       },
     }),
     deadline: deadlineOf(run, subtask),
-    ...(agent.credential === undefined && { address: addressOf(agent) }),
+    ...(isOpen(agent) && { address: addressOf(agent) }),
     ...(requirement !== undefined && { requirement }),
     questions: [],
     usage: [],
@@ -88,6 +88,10 @@ export function planAttempt(run: RunContext, subtask: Subtask): Attempt {
     dropped: [],
   };
 }
+
+/** Nothing in its address or beside it may be a secret. */
+const isOpen = ({ url, credential }: KnownAgent): boolean =>
+  credential === undefined && new URL(url).search === '';
 
 /** For whoever ends the run without knowing its agents. */
 const addressOf = ({ url, behind }: KnownAgent): Attempt['address'] => ({

@@ -240,9 +240,14 @@ export class RunDesk implements Master {
   }
 
   /** Writes a decision from outside; a driver of this process acts on it at once. */
-  #decide(journal: Journal, change: (draft: RunState) => void): Promise<void> {
-    const write = (): Promise<void> => journal.decide(change);
-    return this.#at(journal.state.id)?.driver.change(write) ?? write();
+  async #decide(journal: Journal, change: (draft: RunState) => void): Promise<void> {
+    await this.#change(journal, () => journal.decide(change));
+  }
+
+  /** Through whoever drives the run here, if anybody does. */
+  async #change({ state: { id } }: Journal, write: () => Promise<void>): Promise<void> {
+    await (this.#at(id)?.driver.change(write) ?? write());
+    this.#carrier?.wake(id);
   }
 
   /** What a user says in the middle of a run, once: an answer, leave to go on, or a later requirement. */
@@ -274,7 +279,7 @@ export class RunDesk implements Master {
       const event = { kind: 'answered', id, ...(subtask !== undefined && { subtask }) } as const;
       this.#at(journal.state.id)?.driver.run.emit(event);
     };
-    await (this.#at(journal.state.id)?.driver.change(take) ?? take());
+    await this.#change(journal, take);
   }
 
   /** Plans, checks the plan, offloads what is offered and writes the run's first state. */
