@@ -3,9 +3,9 @@ import { hubAway, retrying, retryingWrite, type Backoff } from '../bindings/a2a/
 import type { MasterPorts, RunStore } from './ports.ts';
 
 /**
- * Ports, with the runs where they are kept, that wait for a hub which is away, for as long as `backoff` says or until the signal. All of
- * them may be called twice; of `saveRun`, when it may have been carried out before, the stored run says
- * whether it was.
+ * Ports, with the runs where they are kept, that wait for a hub which is away, for as long as `backoff`
+ * says or until the signal. All of them may be called twice; of `saveRun`, when it may have been carried
+ * out before, the stored run says whether it was.
  */
 export function patient(
   ports: MasterPorts,
